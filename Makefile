@@ -1,0 +1,57 @@
+# Every target is one thought; what takes more than a line to say is in scripts/.
+PYTHON ?= python3
+BIN := .venv/bin
+NPM := $(BIN)/python scripts/node.py
+
+.DEFAULT_GOAL := help
+.PHONY: help install run dev tools test test-python test-web check fix types docs bench wheel lock clean
+
+help: ## List what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## Set up this checkout (does only what is not done yet)
+	@$(PYTHON) scripts/install.py
+
+run: install ## Start Forge (ARGS="--port 9000" to say more)
+	@$(BIN)/forge serve $(ARGS)
+
+dev: ## Set up for development: checkers, test tools, a browser
+	@$(PYTHON) scripts/install.py --dev
+
+tools:
+	@$(PYTHON) scripts/install.py --tools
+
+test: dev test-python test-web ## Run all tests, Python and web
+
+test-python: dev
+	$(BIN)/pytest $(ARGS)
+
+test-web: dev
+	$(NPM) test
+
+check: tools ## Run all checkers at once: format, lint, types, architecture, dead code
+	@$(BIN)/python scripts/check.py
+
+fix: tools ## Format, and repair what the linters can
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	$(NPM) exec -- biome check --write .
+
+types: tools ## Regenerate the web's API types from the server
+	@$(BIN)/python scripts/api_types.py
+
+docs: tools ## Rewrite the reference pages from the code
+	@$(BIN)/python scripts/reference.py
+
+bench: dev ## Measure (ARGS="..." to choose)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+wheel: install ## Build the wheel, web app included, into dist/
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+
+lock: tools ## Resolve the locks again (ARGS=--upgrade for newer versions)
+	@$(BIN)/python scripts/lock.py $(ARGS)
+
+clean: ## Remove everything that was made here
+	rm -rf .venv web/node_modules src/forge/web dist build .ruff_cache .pytest_cache .hypothesis .schemathesis \
+		.import_linter_cache .grimp_cache web/openapi.json

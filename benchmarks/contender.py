@@ -1,0 +1,69 @@
+"""A contender is a process that waits for its turn: a line in asks for a measurement, a line of JSON answers.
+
+They stay up from round to round, so that a turn is only a second or two away from its neighbour's: on a shared
+machine the load changes faster than a process starts.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+GOODBYE_S = 30
+
+
+class ContenderFailed(Exception):
+    """A contender's process ended too early; the text is the end of what it said."""
+
+
+class Contender:
+    def __init__(self, process: subprocess.Popen[str], log: Path) -> None:
+        self._process = process
+        self._log = log
+
+    def tell(self, request: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{request}\n")
+        self._process.stdin.flush()
+
+    def hear(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise ContenderFailed(self._log.read_text()[-2000:])
+        return json.loads(line)
+
+    def ask(self, request: str) -> Any:
+        self.tell(request)
+        return self.hear()
+
+
+@contextmanager
+def started(folder: Path, command: Sequence[str], *arguments: object) -> Iterator[Contender]:
+    """Ends the process by closing its stdin."""
+    log = folder / "contender.log"
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [*command, *map(str, arguments)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+    try:
+        yield Contender(process, log)
+    finally:
+        try:
+            process.communicate(timeout=GOODBYE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def module(name: str) -> list[str]:
+    """The command that runs `benchmarks.contenders.<name>`."""
+    return [sys.executable, "-m", f"benchmarks.contenders.{name}"]

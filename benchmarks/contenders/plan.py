@@ -1,0 +1,71 @@
+"""The same runs, counted and timed the same way, whichever engine executes them."""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import psycopg
+
+from benchmarks.contenders.turns import say, take_turns
+
+RUNS = 40
+STEPS = 10
+CHAINS = 20
+CHAINS_ALONE = 5
+POLL_S = 0.005
+
+Start = Callable[[int], Awaitable[object]]
+"""Start a run of so many steps and return at once."""
+
+COUNT = {
+    "sqlite": "SELECT count(*) FROM workflow_status WHERE status = 'SUCCESS'",
+    "postgresql": "SELECT count(*) FROM dbos.workflow_status WHERE status = 'SUCCESS'",
+}
+
+
+class Plan:
+    """`took` is where a run's own code leaves (seconds, CPU seconds): the queue's delay is no part of a step."""
+
+    def __init__(self, url: str, start: Start, took: list[tuple[float, float]]) -> None:
+        kind = "sqlite" if url.startswith("sqlite") else "postgresql"
+        self._count = COUNT[kind]
+        self._connection: Any = (
+            sqlite3.connect(url.partition(":///")[2])
+            if kind == "sqlite"
+            else psycopg.connect(url, autocommit=True)
+        )
+        self._start = start
+        self._took = took
+
+    async def follow(self) -> None:
+        await self._until_done(5, STEPS)  # nobody is measured cold
+        say("ready")
+        await take_turns(lambda request: getattr(self, f"_{request}")())
+
+    async def _runs(self) -> dict[str, float]:
+        return {"speed": RUNS / await self._until_done(RUNS, 1)}
+
+    async def _chain(self) -> dict[str, float]:
+        self._took.clear()
+        for _ in range(CHAINS_ALONE):
+            await self._until_done(1, STEPS)
+        steps = STEPS * len(self._took)
+        cpu_ms = sum(cpu for _, cpu in self._took) * 1000
+        return {"speed": steps / sum(wall for wall, _ in self._took), "cpu": cpu_ms / steps}
+
+    async def _chains(self) -> dict[str, float]:
+        return {"speed": CHAINS * STEPS / await self._until_done(CHAINS, STEPS)}
+
+    async def _until_done(self, runs: int, steps: int) -> float:
+        """Seconds until so many runs are started and finished. Both engines keep them in DBOS's table."""
+        target, began = self._finished() + runs, time.perf_counter()
+        for _ in range(runs):
+            await self._start(steps)
+        while self._finished() < target:  # noqa: ASYNC110  (the table is all that both engines share)
+            await asyncio.sleep(POLL_S)
+        return time.perf_counter() - began
+
+    def _finished(self) -> int:
+        return self._connection.execute(self._count).fetchone()[0]

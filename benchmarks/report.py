@@ -1,0 +1,145 @@
+"""What a benchmark says: ours beside a peer or the floor, as a ratio, with every round it was made from."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Literal, TypedDict
+
+from benchmarks.machine import Facts, slug
+
+Better = Literal["more", "less"]
+
+
+class Result(TypedDict):
+    """One line of the table. `ours`, `peer` and `ratio` are None when `note` says why there is no number."""
+
+    name: str
+    what: str
+    against: str
+    ours: float | None
+    peer: float | None
+    unit: str
+    ratio: float | None
+    better: Better
+    rounds: list[tuple[float, float]]
+    note: str
+
+
+class Saved(TypedDict):
+    measured: str
+    machine: Facts
+    results: list[Result]
+
+
+def compare(
+    name: str, what: str, unit: str, better: Better, against: str, rounds: Sequence[tuple[float, float]]
+) -> Result:
+    """Medians over the rounds. The ratio is the median of each round's own: neighbours met the same load."""
+    return Result(
+        name=name,
+        what=what,
+        against=against,
+        ours=_rounded(median(ours for ours, _ in rounds)),
+        peer=_rounded(median(peer for _, peer in rounds)),
+        unit=unit,
+        ratio=round(median(ours / peer if peer else 0.0 for ours, peer in rounds), 2),
+        better=better,
+        rounds=[(_rounded(ours), _rounded(peer)) for ours, peer in rounds],
+        note="",
+    )
+
+
+def missing(name: str, what: str, unit: str, against: str, why: str) -> Result:
+    """A peer that could not be measured here leaves a line that says so."""
+    return Result(
+        name=name,
+        what=what,
+        against=against,
+        ours=None,
+        peer=None,
+        unit=unit,
+        ratio=None,
+        better="more",
+        rounds=[],
+        note=why,
+    )
+
+
+HEAD = ("benchmark", "what", "ours", "beside", "its", "unit", "ratio", "rounds")
+
+
+def table(results: Iterable[Result]) -> str:
+    """For a terminal: columns padded with spaces."""
+    rows = [HEAD, *(_cells(result) for result in results)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def markdown(saved: Saved) -> str:
+    facts = "\n".join(f"- {name}: {value}" for name, value in saved["machine"].items())
+    rows = [HEAD, tuple("---" for _ in HEAD), *(_cells(result) for result in saved["results"])]
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return (
+        "# Latest results\n\n"
+        f"Written by `make bench` on {saved['measured']}; how to read it: [docs/benchmarks.md]"
+        "(../../docs/benchmarks.md).\n\n"
+        f"{facts}\n\n{lines}\n"
+    )
+
+
+def save(folder: Path, machine: Facts, results: Sequence[Result]) -> Path:
+    """One file per day and machine: what was measured again replaces its lines, the others stay."""
+    today = datetime.now(UTC).date().isoformat()
+    path = folder / f"{today}-{slug(machine)}.json"
+    again = {result["name"] for result in results}
+    kept = [result for result in _load(path) if result["name"] not in again]
+    merged = sorted([*kept, *results], key=lambda result: result["name"])
+    saved = Saved(measured=today, machine=machine, results=merged)
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(saved, indent=1) + "\n")
+    (folder / "latest.md").write_text(markdown(saved))
+    return path
+
+
+def _load(path: Path) -> list[Result]:
+    if not path.exists():
+        return []
+    saved: Mapping[str, list[Result]] = json.loads(path.read_text())
+    return saved["results"]
+
+
+def _cells(result: Result) -> tuple[str, ...]:
+    if result["ratio"] is None:
+        return (
+            result["name"],
+            result["what"],
+            "-",
+            result["against"],
+            "-",
+            result["unit"],
+            result["note"],
+            "0",
+        )
+    return (
+        result["name"],
+        result["what"],
+        _number(result["ours"]),
+        result["against"],
+        _number(result["peer"]),
+        result["unit"],
+        f"{result['ratio']:.2f} x ({result['better']} is better)",
+        str(len(result["rounds"])),
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,83 @@
+"""Sets up a checkout: Python packages, web app and, with --dev, all that the tests need.
+
+Needs nothing but Python, does only what is not done yet, and may be interrupted at any time.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - this runs with whatever python3 the machine has
+    sys.stderr.write(f"Forge needs Python 3.11 or newer; this is {sys.version.split()[0]}.\n")
+    sys.stderr.write("Install one, or name it: make install PYTHON=/path/to/python3\n")
+    sys.exit(2)
+
+import argparse
+import time
+from pathlib import Path
+
+import chromium
+import node
+import web_app
+from packages import Environment
+from steps import Failed, step
+
+ROOT = Path(__file__).resolve().parent.parent
+INTERRUPTED = 130
+
+
+def install(root: Path, what: str) -> None:
+    environment = Environment(root)
+    environment.refresh(dev=what != "run")
+    if web_app.has_sources(root):
+        refresh_web(environment, what)
+    else:
+        print("No web/package.json: the web app is not built.")
+    if what == "dev":
+        chromium.ensure(environment)
+
+
+def refresh_web(environment: Environment, what: str) -> None:
+    """Build the web app where it is stale. Checkers and tests need Node even where it is not."""
+    root = environment.root
+    if what == "run" and web_app.is_fresh(root):
+        return
+    found = node.find(environment.scripts) or install_node(environment)
+    if what == "tools":
+        web_app.refresh_packages(root, found)
+    else:
+        web_app.refresh(root, found)
+
+
+def install_node(environment: Environment) -> node.Node:
+    with step(f"Node (PATH has no {node.NEEDED})"):
+        environment.install_lock("node")
+        return node.require(environment.scripts)
+
+
+def parse(arguments: list[str]) -> str:
+    """What to set up for: "run", "tools" (no built web, so a broken web can be repaired) or "dev"."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    choice = parser.add_mutually_exclusive_group()
+    for what, meaning in (("tools", "the checkers, but no built web app"), ("dev", "all that tests need")):
+        choice.add_argument(f"--{what}", dest="what", action="store_const", const=what, help=meaning)
+    return parser.parse_args(arguments).what or "run"
+
+
+def main(arguments: list[str]) -> int:
+    what = parse(arguments)
+    started = time.monotonic()
+    try:
+        install(ROOT, what)
+    except Failed as failure:
+        print(f"\n{failure}", file=sys.stderr)
+        return failure.exit_code
+    except KeyboardInterrupt:
+        print("Interrupted; run it again to go on.", file=sys.stderr)
+        return INTERRUPTED
+    print(f"Ready in {time.monotonic() - started:.1f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

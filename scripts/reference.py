@@ -1,0 +1,105 @@
+"""Writes the reference pages that the code itself knows best: settings, events, errors. `--check` only compares."""
+
+import sys
+from pathlib import Path
+
+from pydantic_core import PydanticUndefined
+
+from forge.api.events import EVENT_TYPES
+from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
+from forge.errors import ForgeError
+
+DOCS = Path(__file__).parent.parent / "docs" / "reference"
+
+
+def settings_page() -> str:
+    rows = ["| name | default | what it does | example |", "|---|---|---|---|"]
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default in (None, PydanticUndefined) else f"`{field.default}`"
+        extra = field.json_schema_extra
+        example = extra["example"] if isinstance(extra, dict) else ""
+        rows.append(f"| `{setting_name(name, field)}` | {default} | {field.description} | `{example}` |")
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            "A value comes from the first of: command-line option, environment variable, `.env` in the working",
+            f"directory, `forge.toml` in the data directory (default `{DEFAULT_DATA_DIR}`), default. In `forge.toml` a",
+            "setting has its lower-case name without the prefix: `port = 9000`, `pause_threshold = 5`. Names without",
+            "`FORGE_` also work with it. Bad values are all listed at once, and nothing is started (exit code 2).",
+            "",
+            *rows,
+            "",
+            "Commands that talk to a server read `FORGE_URL`, `FORGE_API_KEY` and `FORGE_DATA_DIR` (see cli.md).",
+            "",
+        ]
+    )
+
+
+def events_page() -> str:
+    parts = [
+        "# Events",
+        "",
+        "Everything that happens is an event: `{stream, seq, at, type, data}`. `seq` counts 1, 2, 3 … in each stream,",
+        "without a gap. Read history with `GET /api/v1/events?stream=…&after=…`, follow with the WebSocket `/ws`",
+        "(see api.md). Streams: `run:<id>` and `account:<id>`.",
+        "",
+        "| type | data | meaning |",
+        "|---|---|---|",
+    ]
+    for kind in sorted(EVENT_TYPES, key=lambda kind: kind.type):
+        fields = ", ".join(f"`{name}`" for name in kind.model_fields) or "none"
+        doc = (kind.__doc__ or "").strip().split("\n")[0] if "__doc__" in vars(kind) else ""
+        parts.append(f"| `{kind.type}` | {fields} | {doc} |")
+    return "\n".join([*parts, ""])
+
+
+def errors_page() -> str:
+    rows = ["| code | HTTP | WebSocket close | exit code |", "|---|---|---|---|"]
+    rows += [
+        f"| `{kind.code}` | {kind.status} | {kind.ws_close_code()} | {kind.exit_code} |"
+        for kind in _family(ForgeError)
+        if kind.__module__ == "forge.errors"
+    ]
+    return "\n".join(
+        [
+            "# Errors",
+            "",
+            "One taxonomy for HTTP, WebSocket and terminal. A failure under HTTP has `data: null` and `errors`, each",
+            "with `code`, `message`, and where possible `hint` (what to do) and `field`. Under WebSocket the close code",
+            "is 4000 + the HTTP status. The request id (`X-Request-ID`, `meta.request_id`) finds the details in the log.",
+            "",
+            *rows,
+            "",
+            "A command that works exits with 0. One that works but found something bad (`forge doctor`, `forge runs",
+            "watch`) exits with 1, one that was interrupted with 130.",
+            "",
+        ]
+    )
+
+
+def _family(kind: type[ForgeError]) -> list[type[ForgeError]]:
+    return [member for child in kind.__subclasses__() for member in (child, *_family(child))]
+
+
+PAGES = {"settings.md": settings_page, "events.md": events_page, "errors.md": errors_page}
+
+
+def main() -> int:
+    is_check = "--check" in sys.argv
+    stale = 0
+    for name, page in PAGES.items():
+        path, text = DOCS / name, page()
+        if path.exists() and path.read_text() == text:
+            continue
+        stale += 1
+        if is_check:
+            print(f"docs/reference/{name} is stale: run `make docs`")
+        else:
+            path.write_text(text)
+            print(f"wrote docs/reference/{name}")
+    return stale if is_check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

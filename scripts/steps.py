@@ -1,0 +1,55 @@
+"""How the set-up speaks: one line with its time per thing done, and a command's noise only when it fails."""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+MISSING_REQUIREMENT = 2
+COMMAND_FAILED = 1
+
+
+class Failed(Exception):
+    """A step could not be done; the text says what to do about it."""
+
+    def __init__(self, message: str, exit_code: int = COMMAND_FAILED) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@contextmanager
+def step(label: str) -> Iterator[None]:
+    print(f"{label} ... ", end="", flush=True)
+    started = time.monotonic()
+    try:
+        yield
+    except BaseException:
+        print("failed", flush=True)
+        raise
+    print(f"{time.monotonic() - started:.1f} s", flush=True)
+
+
+def run(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str] | None = None) -> str:
+    """Run a command quietly and return its output; on failure raise with everything it said.
+
+    `env` is added to the environment, not put in its place.
+    """
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(
+            words,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise Failed(f"{words[0]} could not be started: {error}") from error
+    if done.returncode != 0:
+        raise Failed(f"$ {' '.join(words)}\n{done.stdout.rstrip()}\n(exit code {done.returncode})")
+    return done.stdout

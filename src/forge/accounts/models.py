@@ -1,0 +1,114 @@
+"""What the world sees of accounts, keys and secrets. No type here can carry a stored secret or a token's hash."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+
+from forge.http.scope import CallerMethod, Scope
+
+NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
+SCOPE_PATTERN = r"^([a-z]+:[A-Za-z0-9_-]{1,64})?$"
+"""Whose the secret is, like `bot:atlas`; empty for everyone's."""
+MAX_SECRET_LENGTH = 65_536
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("must not contain line breaks or other invisible characters")
+    return text
+
+
+def _distinct(scopes: list[Scope]) -> list[Scope]:
+    return [scope for scope in Scope if scope in scopes]
+
+
+DisplayName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+    AfterValidator(_printable),
+]
+SecretName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+SecretScope = Annotated[str, StringConstraints(pattern=SCOPE_PATTERN)]
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    MEMBER = "member"
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """What a person may do in a web session."""
+        return frozenset({Scope.ADMIN if self is Role.OWNER else Scope.WRITE})
+
+
+class Account(BaseModel):
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+
+
+class Me(BaseModel):
+    """Who is asking, and what they may do the way they asked."""
+
+    account: Account
+    scopes: list[Scope]
+    method: CallerMethod
+
+
+class ApiKey(BaseModel):
+    """A key as it can be shown again and again: never the key itself."""
+
+    id: str
+    name: str
+    scopes: list[Scope]
+    hint: str
+    created_at: datetime
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class CreatedKey(BaseModel):
+    """The one time a key is shown."""
+
+    key: str = Field(repr=False)
+    api_key: ApiKey
+
+
+class LoginLink(BaseModel):
+    """Opens a session once."""
+
+    url: str = Field(repr=False)
+    expires_at: datetime
+
+
+class SecretView(BaseModel):
+    """A secret as it can be shown; `updated_at` is unknown for one from the environment."""
+
+    name: str
+    scope: str
+    last_four: str
+    updated_at: datetime | None
+    source: Literal["vault", "environment"]
+
+
+class Login(BaseModel):
+    token: str = Field(min_length=1, max_length=200, repr=False)
+
+
+class Rename(BaseModel):
+    name: DisplayName
+
+
+class NewKey(BaseModel):
+    name: DisplayName
+    scopes: Annotated[list[Scope], Field(min_length=1), AfterValidator(_distinct)] = [Scope.WRITE]
+
+
+class NewSecret(BaseModel):
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    value: SecretStr = Field(min_length=1, max_length=MAX_SECRET_LENGTH)
+    scope: SecretScope = ""

@@ -1,0 +1,114 @@
+"""The HTTP of accounts: signing in, keys, secrets. Translates only."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response, status
+
+from forge.accounts.cookies import ended_session_cookies, session_cookies
+from forge.accounts.models import (
+    Account,
+    ApiKey,
+    CreatedKey,
+    Login,
+    LoginLink,
+    Me,
+    NewKey,
+    NewSecret,
+    Rename,
+    SecretName,
+    SecretScope,
+    SecretView,
+)
+from forge.accounts.recognition import needs_secure_cookies
+from forge.accounts.service import Accounts
+from forge.http.caller import Admin, Reader, Writer
+from forge.http.envelope import Envelope, reply
+from forge.http.scope import Scope
+
+router = APIRouter(prefix="/api/v1")
+
+
+def service(request: Request) -> Accounts:
+    return request.app.state.accounts
+
+
+Service = Annotated[Accounts, Depends(service)]
+ScopeFilter = Annotated[SecretScope | None, Query(description="Only this scope's; all when left out.")]
+ScopeOf = Annotated[SecretScope, Query(description="Whose secret; empty for everyone's.")]
+
+
+@router.post("/login", tags=["account"])
+async def log_in(body: Login, request: Request, response: Response, accounts: Service) -> Envelope[Account]:
+    """Trade the token of a one-time link for a session (two cookies)."""
+    opened = await accounts.log_in(body.token)
+    secure = needs_secure_cookies(request, accounts)
+    _set_cookies(response, session_cookies(opened.token, secure=secure, days=accounts.session_days))
+    return reply(opened.account)
+
+
+@router.post("/logout", tags=["account"])
+async def log_out(caller: Reader, request: Request, response: Response, accounts: Service) -> Envelope[None]:
+    await accounts.log_out(caller)
+    request.state.new_session_token = None  # it may just have been replaced; the session is over all the same
+    _set_cookies(response, ended_session_cookies(secure=needs_secure_cookies(request, accounts)))
+    return reply(None)
+
+
+@router.post("/login-links", status_code=status.HTTP_201_CREATED, tags=["account"])
+async def create_login_link(caller: Admin, request: Request, accounts: Service) -> Envelope[LoginLink]:
+    """A link that opens one session, for a browser that has none."""
+    return reply(await accounts.create_login_link(caller.account_id, request.headers.get("host")))
+
+
+@router.get("/me", tags=["account"])
+async def me(caller: Reader, accounts: Service) -> Envelope[Me]:
+    account = await accounts.account(caller.account_id)
+    return reply(Me(account=account, scopes=[s for s in Scope if s in caller.scopes], method=caller.method))
+
+
+@router.patch("/me", tags=["account"])
+async def rename(caller: Writer, body: Rename, accounts: Service) -> Envelope[Account]:
+    return reply(await accounts.rename(caller.account_id, body.name))
+
+
+@router.get("/keys", tags=["keys"])
+async def list_keys(caller: Reader, accounts: Service) -> Envelope[list[ApiKey]]:
+    return reply(await accounts.list_keys(caller.account_id))
+
+
+@router.post("/keys", status_code=status.HTTP_201_CREATED, tags=["keys"])
+async def create_key(caller: Writer, body: NewKey, accounts: Service) -> Envelope[CreatedKey]:
+    """The answer is the only place the key is ever shown. It can have no more scope than the caller."""
+    return reply(await accounts.create_key(caller, body))
+
+
+@router.delete("/keys/{key_id}", tags=["keys"])
+async def revoke_key(caller: Writer, key_id: str, accounts: Service) -> Envelope[ApiKey]:
+    return reply(await accounts.revoke_key(caller, key_id))
+
+
+@router.get("/secrets", tags=["secrets"])
+async def list_secrets(
+    caller: Reader, accounts: Service, scope: ScopeFilter = None
+) -> Envelope[list[SecretView]]:
+    """Names and last characters; values never leave the vault this way."""
+    return reply(list(await accounts.vault.list(scope)))
+
+
+@router.put("/secrets/{name}", tags=["secrets"])
+async def set_secret(
+    caller: Admin, name: SecretName, body: NewSecret, accounts: Service
+) -> Envelope[SecretView]:
+    return reply(await accounts.vault.set(name, body.value, body.scope))
+
+
+@router.delete("/secrets/{name}", tags=["secrets"])
+async def remove_secret(
+    caller: Admin, name: SecretName, accounts: Service, scope: ScopeOf = ""
+) -> Envelope[SecretView]:
+    return reply(await accounts.vault.remove(name, scope))
+
+
+def _set_cookies(response: Response, values: list[str]) -> None:
+    for value in values:
+        response.headers.append("set-cookie", value)

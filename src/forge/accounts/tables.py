@@ -1,0 +1,73 @@
+"""Tables of accounts. Tokens and keys are kept as SHA-256 only, secrets as ciphertext only."""
+
+import sqlalchemy as sa
+
+from forge.store.types import METADATA, Json, Utc
+
+
+def _account_id() -> sa.Column[str]:
+    return sa.Column(
+        "account_id", sa.Text, sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, index=True
+    )
+
+
+accounts = sa.Table(
+    "accounts",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+)
+
+login_links = sa.Table(
+    "login_links",
+    METADATA,
+    sa.Column("token_hash", sa.Text, primary_key=True),
+    _account_id(),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("expires_at", Utc, nullable=False),
+    sa.Column("used_at", Utc),
+)
+
+sessions = sa.Table(
+    "sessions",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("token_hash", sa.Text, nullable=False, unique=True),
+    sa.Column("previous_hash", sa.Text, index=True),
+    sa.Column("salt", sa.LargeBinary, nullable=False),
+    _account_id(),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("rotated_at", Utc, nullable=False),
+    sa.Column("seen_at", Utc, nullable=False),
+    sa.Column("expires_at", Utc, nullable=False),
+)
+"""`salt` went into the current token together with the previous one: see `sessions.successor`."""
+
+api_keys = sa.Table(
+    "api_keys",
+    METADATA,
+    sa.Column("id", sa.Text, primary_key=True),
+    _account_id(),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("hash", sa.Text, nullable=False, unique=True),
+    sa.Column("hint", sa.Text, nullable=False),
+    sa.Column("scopes", Json, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("last_used_at", Utc),
+    sa.Column("revoked_at", Utc),
+)
+
+secrets = sa.Table(
+    "secrets",
+    METADATA,
+    sa.Column("scope", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("nonce", sa.LargeBinary, nullable=False),
+    sa.Column("ciphertext", sa.LargeBinary, nullable=False),
+    sa.Column("last_four", sa.Text, nullable=False),
+    sa.Column("created_at", Utc, nullable=False),
+    sa.Column("updated_at", Utc, nullable=False),
+)

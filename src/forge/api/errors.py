@@ -1,0 +1,118 @@
+"""Every failure leaves as the same envelope; what is not ours to tell stays in the log, under the request id."""
+
+import logging
+from http import HTTPStatus
+from typing import Any, cast
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from forge.errors import (
+    ForgeError,
+    Internal,
+    Invalid,
+    Malformed,
+    NotAllowed,
+    NotFound,
+    TooMany,
+    Unauthenticated,
+    Unavailable,
+)
+from forge.http.envelope import failure
+from forge.store.engine import is_outage
+
+log = logging.getLogger(__name__)
+
+
+def error_response(*errors: ForgeError) -> JSONResponse:
+    headers: dict[str, str] = {}
+    if isinstance(errors[0], TooMany):
+        headers["Retry-After"] = str(errors[0].retry_after_s)
+    if isinstance(errors[0], Unauthenticated):
+        headers["WWW-Authenticate"] = 'Bearer realm="forge"'
+    content = failure(errors).model_dump(mode="json")
+    return JSONResponse(content, status_code=errors[0].status, headers=headers)
+
+
+def install_error_handlers(api: FastAPI) -> None:
+    api.add_exception_handler(ForgeError, _forge_error)
+    api.add_exception_handler(RequestValidationError, _validation_error)
+    api.add_exception_handler(HTTPException, _http_error)
+    api.add_exception_handler(SQLAlchemyError, _database_error)
+
+
+async def _forge_error(_: Request, error: Exception) -> JSONResponse:
+    error = cast(ForgeError, error)
+    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("request failed: %s", error.message, exc_info=error)
+    return error_response(error)
+
+
+async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    problems = cast(RequestValidationError, error).errors()
+    return error_response(*(_explain(problem) for problem in problems))
+
+
+def _explain(problem: dict[str, Any]) -> ForgeError:
+    if problem["type"] == "json_invalid":
+        position = problem["loc"][-1] if problem["loc"] else 0
+        reason = problem.get("ctx", {}).get("error", "invalid")
+        return Malformed(f"The body is not JSON: {reason} (at character {position}).", field="body")
+    place, *path = problem["loc"]
+    where = ".".join(str(part) for part in path) or str(place)
+    hint = "Send a JSON object, with Content-Type: application/json." if where == "body" else None
+    return Invalid(f"{where}: {problem['msg']}", hint=hint, field=where)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    """Errors the framework raises by itself: unknown path, unknown method, a body that cannot be read."""
+    error = cast(HTTPException, error)
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        return error_response(NotFound(f"There is nothing at {request.url.path}."))
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response = error_response(NotAllowed(f"{request.method} is not possible at {request.url.path}."))
+        response.headers.update(error.headers or {})
+        return response
+    if error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return error_response(Malformed(f"The request cannot be read: {error.detail}"))
+    log.error("request failed: %s", error.detail, exc_info=error)
+    return error_response(Internal("Something went wrong here."))
+
+
+async def _database_error(_: Request, error: Exception) -> JSONResponse:
+    if not is_outage(cast(SQLAlchemyError, error)):
+        raise error
+    log.error("the database does not answer: %s", error)
+    return error_response(
+        Unavailable("The database does not answer at the moment.", hint="Try again shortly.")
+    )
+
+
+class CatchDefects:
+    """Whatever nobody expected ends here, inside all other middleware: the answer has its request id and headers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_started = False
+
+        async def note_start(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note_start)
+        except Exception:
+            log.exception("a request met a defect")
+            if scope["type"] != "http" or has_started:
+                raise
+            defect = Internal(
+                "Something went wrong inside Forge.", hint="The log has the details, under this request id."
+            )
+            await error_response(defect)(scope, receive, send)

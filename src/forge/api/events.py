@@ -1,0 +1,59 @@
+"""The history of a stream in one request; the live tail comes over the WebSocket."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import TypeAdapter
+
+from forge.app import Forge
+from forge.errors import NotFound
+from forge.events.models import STREAM_PATTERN, EventData, wire_model
+from forge.http.caller import Reader
+from forge.http.envelope import Envelope, reply
+from forge.runs.models import EVENTS as RUN_EVENTS
+
+EVENT_TYPES: tuple[type[EventData], ...] = RUN_EVENTS
+"""Every event type there is; a feature that emits events adds its own here."""
+
+AnyEvent: Any = wire_model(EVENT_TYPES)
+StreamParam = Annotated[str, Query(pattern=STREAM_PATTERN, description="Such as `run:<id>`.")]
+
+router = APIRouter(prefix="/api/v1", tags=["events"])
+
+MayWatch = Callable[[str, str], Awaitable[bool]]
+
+
+@router.get("/events", response_model=Envelope[list[AnyEvent]])
+async def list_events(
+    caller: Reader,
+    request: Request,
+    stream: StreamParam,
+    after: Annotated[int, Query(ge=0, le=2**53)] = 0,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+) -> Any:
+    """The events of a stream after a number, in order."""
+    forge: Forge = request.app.state.forge
+    await check_may_watch(forge, caller.account_id, stream)
+    async with forge.store.read() as tx:
+        found = await forge.events.read(tx, stream, after=after, limit=limit)
+    return reply([_WIRE.validate_python(event.__dict__, from_attributes=True) for event in found])
+
+
+_WIRE: TypeAdapter[Any] = TypeAdapter(AnyEvent)
+
+
+async def check_may_watch(forge: Forge, account_id: str, stream: str) -> None:
+    """A stream of somebody else looks exactly like one that does not exist."""
+    kind, _, stream_id = stream.partition(":")
+    guard = _guards(forge).get(kind)
+    if guard is None or not await guard(account_id, stream_id):
+        raise NotFound(f"There is no stream {stream}.")
+
+
+def _guards(forge: Forge) -> dict[str, MayWatch]:
+    return {"run": forge.runs.may_watch, "account": _is_same_account}
+
+
+async def _is_same_account(account_id: str, stream_id: str) -> bool:
+    return account_id == stream_id

@@ -1,0 +1,62 @@
+"""The FastAPI application: every feature's routes, behind one set of middleware, with one way to fail."""
+
+from pathlib import Path
+
+from fastapi import FastAPI
+
+from forge import __version__
+from forge.accounts.recognition import authenticate
+from forge.accounts.routes import router as accounts_routes
+from forge.api.errors import CatchDefects, install_error_handlers
+from forge.api.events import router as events_routes
+from forge.api.health import router as health_routes
+from forge.api.limits import RateLimit
+from forge.api.middleware import BodyLimit, Observe, RefreshSession, SecurityHeaders
+from forge.api.pages import mount_pages
+from forge.api.status import router as status_routes
+from forge.api.websocket import router as websocket_routes
+from forge.app import Forge
+from forge.http.envelope import Envelope
+from forge.runs.routes import router as runs_routes
+
+WEB = Path(__file__).parent.parent / "web"
+ROUTERS = (health_routes, accounts_routes, runs_routes, events_routes, status_routes, websocket_routes)
+
+
+def create_api(forge: Forge | None) -> FastAPI:
+    """With `None` the application cannot serve, but it can describe itself (see `forge.api.openapi`)."""
+    api = FastAPI(
+        title="Forge",
+        version=__version__,
+        description="Turns a conversation into working software, and keeps it honest.",
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+        responses={
+            "4XX": {"model": Envelope[None], "description": "What is wrong, and what to do about it."},
+            "5XX": {"model": Envelope[None], "description": "Forge failed; the log has the details."},
+        },
+    )
+    for router in ROUTERS:
+        api.include_router(router)
+    install_error_handlers(api)
+    if forge is not None:
+        _serve(api, forge)
+    return api
+
+
+def _serve(api: FastAPI, forge: Forge) -> None:
+    settings, metrics = forge.settings, forge.telemetry.metrics
+    api.state.forge = forge
+    api.state.runs = forge.runs
+    api.state.accounts = forge.accounts
+    api.state.authenticate = authenticate
+    mount_pages(api, WEB)
+    # The last one added is the first a request meets.
+    api.add_middleware(CatchDefects)
+    api.add_middleware(RefreshSession)
+    api.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    api.add_middleware(RateLimit, per_minute=settings.rate_limit_per_minute)
+    api.add_middleware(SecurityHeaders)
+    api.add_middleware(Observe, metrics=metrics, tracing=forge.telemetry.tracing)

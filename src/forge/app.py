@@ -1,0 +1,126 @@
+"""The composition root: settings in, a running Forge out. The only place that knows how everything fits together."""
+
+import logging
+import os
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from pathlib import Path
+
+from pydantic import SecretBytes
+
+from forge import __version__
+from forge.accounts.address import OwnAddress
+from forge.accounts.service import Accounts
+from forge.accounts.vault import Vault
+from forge.accounts.vault_key import vault_key_from_file, vault_key_from_keyring
+from forge.config import Settings, environment, unknown_names
+from forge.errors import ConfigError
+from forge.events.listener import listen
+from forge.events.log import EventLog
+from forge.kernel.background import in_background
+from forge.kernel.clock import now
+from forge.kernel.lock import DirectoryLock, LockHeld
+from forge.runs.kinds import RunKinds
+from forge.runs.opening import open_runs
+from forge.runs.selftest import SelfTest
+from forge.runs.service import Runs
+from forge.store.engine import Store
+from forge.store.schema import migrate
+from forge.telemetry import Telemetry, open_telemetry
+
+log = logging.getLogger(__name__)
+
+KNOWN_SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_CLIENT_SECRET", "GITHUB_WEBHOOK_SECRET")
+"""Names people usually keep in the environment; shown in the list of secrets when they are there."""
+
+
+class Role(Enum):
+    """A server has its data directory to itself; workers on the same machine may share it."""
+
+    SERVER = auto()
+    WORKER = auto()
+
+    @property
+    def log_name(self) -> str:
+        return "forge" if self is Role.SERVER else f"worker-{os.getpid()}"
+
+
+@dataclass(frozen=True)
+class Forge:
+    settings: Settings
+    telemetry: Telemetry
+    store: Store
+    events: EventLog
+    runs: Runs
+    accounts: Accounts
+    address: OwnAddress
+    started_at: datetime
+
+
+@asynccontextmanager
+async def open_forge(
+    settings: Settings, address: OwnAddress, *, terminal: bool, role: Role = Role.SERVER
+) -> AsyncGenerator[Forge]:
+    """Everything started in order; everything stopped in the opposite order, whatever happens."""
+    async with AsyncExitStack() as stack:
+        _prepare_data_dir(settings.data_dir)
+        if role is Role.SERVER:
+            _claim_data_dir(settings.data_dir, stack)
+        telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
+        stack.callback(telemetry.close)
+        for name in unknown_names(environment()):
+            log.warning("%s is set, but there is no such setting", name)
+        store = Store(settings.store_url)
+        stack.push_async_callback(store.close)
+        await migrate(store)
+        vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
+        await vault.check_key()
+        accounts = Accounts(store, vault, address, session_days=settings.session_days)
+        await accounts.ensure_owner()
+        events = EventLog(store, telemetry.metrics)
+        kinds = RunKinds(SelfTest(settings.data_dir).kind())
+        runs = await stack.enter_async_context(
+            open_runs(
+                store,
+                events,
+                kinds,
+                telemetry.metrics,
+                telemetry.tracing,
+                keep_days=settings.run_retention_days,
+            )
+        )
+        if not store.is_sqlite:
+            listening = listen(settings.store_url, events.hub)
+            await stack.enter_async_context(in_background(listening, "event listener"))
+        yield Forge(settings, telemetry, store, events, runs, accounts, address, now())
+
+
+def _prepare_data_dir(path: Path) -> None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError([f"FORGE_DATA_DIR: {path} cannot be used: {error.strerror}"]) from error
+
+
+def _claim_data_dir(path: Path, stack: AsyncExitStack) -> None:
+    try:
+        stack.enter_context(DirectoryLock(path))
+    except LockHeld as error:
+        raise ConfigError(
+            [f"Another Forge (process {error.pid}) already uses {path}."],
+            hint="Stop it, or choose another --data-dir; on PostgreSQL several servers can share a database.",
+        ) from error
+
+
+def _vault_key(settings: Settings) -> SecretBytes:
+    if settings.vault_key == "keyring":
+        return vault_key_from_keyring(str(settings.data_dir))
+    return vault_key_from_file(settings.vault_key_file or settings.data_dir / "vault.key")
+
+
+def own_address(settings: Settings, port: int) -> OwnAddress:
+    return OwnAddress(settings.host, port, socket.gethostname(), settings.public_url)

@@ -1,0 +1,82 @@
+"""The `forge` command. Only the tree of commands is here; each command's code is imported when it is called."""
+
+import importlib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from forge import __version__
+from forge.errors import ForgeError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "serve": ("forge.server.cli:serve", "Start Forge: the web app, the API and the runs."),
+    "worker": ("forge.server.cli:worker", "Execute runs without serving (PostgreSQL only)."),
+    "status": ("forge.server.cli:status", "Show how the running server is doing."),
+    "doctor": ("forge.server.doctor:doctor", "Check this machine and say what to do about each problem."),
+    "login": ("forge.accounts.cli:login", "Connect this terminal to a server, or make a login link."),
+    "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
+    "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
+    "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
+    "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
+    "version": ("forge.server.cli:version", "Print the version."),
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and one line; imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        return getattr(importlib.import_module(module), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Without importing a single command: somebody waits at the tab key."""
+        from click.shell_completion import CompletionItem
+
+        named = [(name, line) for name, (_, line) in COMMANDS.items() if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=line) for name, line in named]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, message="forge %(version)s")
+def forge() -> None:
+    """Turns a conversation into working software, and keeps it honest."""
+
+
+def main() -> None:
+    """Run a command; whatever it refuses to do is said in one or two lines, with the exit code of its kind."""
+    try:
+        code = forge.main(prog_name="forge", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ForgeError as error:
+        show_error(error)
+        sys.exit(error.exit_code)
+    sys.exit(code or 0)  # what `ctx.exit` was given; commands themselves return nothing
+
+
+def show_error(error: ForgeError) -> None:
+    for line in error.message.splitlines():
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
+    if error.hint:
+        click.echo(f"{click.style(' hint:', fg='yellow')} {error.hint}", err=True)

@@ -1,0 +1,273 @@
+"""Settings: read once at the start, checked as a whole, immutable afterwards.
+
+A value comes from the first of: command-line option, environment, `.env` in the working directory,
+`forge.toml` in the data directory, default. Nothing else in Forge reads the environment.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from forge.errors import ConfigError
+
+DEFAULT_DATA_DIR = Path("~/.forge")
+
+
+def _seed(name: str, default: Any, example: str, **rules: Any) -> Any:
+    """A setting that is also known by the bare name the product documents use."""
+    return Field(
+        default,
+        validation_alias=AliasChoices(name.lower(), f"FORGE_{name}", name),
+        json_schema_extra={"example": example},
+        **rules,
+    )
+
+
+def _own(default: Any, example: str, **rules: Any) -> Any:
+    return Field(default, json_schema_extra={"example": example}, **rules)
+
+
+class Settings(BaseSettings):
+    """Every setting, with its default, its rule and an example (shown when a value is refused)."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FORGE_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        env_ignore_empty=True,
+        hide_input_in_errors=True,
+    )
+
+    host: str = _own("127.0.0.1", "127.0.0.1", description="Address the server listens on.")
+    port: int = _own(8000, "8000", ge=0, le=65535, description="Port; 0 takes a free one.")
+    data_dir: Path = _own(
+        DEFAULT_DATA_DIR, "~/.forge", description="Where Forge keeps everything it has to remember."
+    )
+    database_url: SecretStr | None = _own(
+        None,
+        "postgresql://forge:password@db/forge",
+        description="PostgreSQL to use instead of SQLite in the data directory.",
+    )
+    public_url: str | None = _own(
+        None, "https://forge.example.com", description="Address people use when a proxy stands in front."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = _own(
+        "info", "info", description="How much goes to the terminal; the log file always has info."
+    )
+    max_body_bytes: int = _own(
+        1_048_576, "1048576", ge=1024, description="Largest request body that is accepted."
+    )
+    rate_limit_per_minute: int = _own(
+        1200,
+        "1200",
+        ge=1,
+        description="Requests per minute for one session or key; a twentieth may be refused for one address.",
+    )
+    session_days: int = _own(30, "30", ge=1, le=365, description="A web session ends after this long unused.")
+    run_retention_days: int = _own(
+        90, "90", ge=0, description="Finished runs are deleted after this long; 0 keeps them."
+    )
+    vault_key: Literal["file", "keyring"] = _own(
+        "file", "file", description="Where the key of the secrets vault lives."
+    )
+    vault_key_file: Path | None = _own(
+        None,
+        "/etc/forge/vault.key",
+        description="Vault key file; needed when several machines share a database.",
+    )
+    otel_endpoint: str | None = Field(
+        None,
+        validation_alias=AliasChoices("otel_endpoint", "FORGE_OTEL_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        description="Send OpenTelemetry traces here (OTLP over HTTP).",
+        json_schema_extra={"example": "http://127.0.0.1:4318"},
+    )
+
+    anthropic_api_key: SecretStr | None = _seed(
+        "ANTHROPIC_API_KEY", None, "sk-ant-…", description="Key for Anthropic's models."
+    )
+    llm_builder_model: str = _seed(
+        "LLM_BUILDER_MODEL",
+        "claude-opus-4-6",
+        "claude-opus-4-6",
+        min_length=1,
+        description="Model that writes code.",
+    )
+    llm_planner_model: str = _seed(
+        "LLM_PLANNER_MODEL",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-5",
+        min_length=1,
+        description="Model that plans and recovers.",
+    )
+    llm_questionnaire_model: str = _seed(
+        "LLM_QUESTIONNAIRE_MODEL",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-5",
+        min_length=1,
+        description="Model that asks the interview questions.",
+    )
+    pause_threshold: int = _seed(
+        "PAUSE_THRESHOLD", 3, "3", ge=1, description="Failed audits of one phase before a build asks you."
+    )
+    build_pause_timeout_minutes: int = _seed(
+        "BUILD_PAUSE_TIMEOUT_MINUTES",
+        30,
+        "30",
+        ge=1,
+        description="How long a question of a build stays open.",
+    )
+    github_client_id: str | None = _seed(
+        "GITHUB_CLIENT_ID", None, "Iv1.0123456789abcdef", description="OAuth app for signing in with GitHub."
+    )
+    github_client_secret: SecretStr | None = _seed(
+        "GITHUB_CLIENT_SECRET", None, "…", description="Secret of that OAuth app."
+    )
+    github_webhook_secret: SecretStr | None = _seed(
+        "GITHUB_WEBHOOK_SECRET", None, "…", description="Signs what GitHub sends on a push."
+    )
+
+    @field_validator("data_dir", "vault_key_file")
+    @classmethod
+    def _expand_home(cls, value: Path | None) -> Path | None:
+        return value and value.expanduser().absolute()
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgresql(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("must start with postgresql:// (leave it out to use SQLite)")
+        return value
+
+    @field_validator("public_url", "otel_endpoint")
+    @classmethod
+    def _is_http(cls, value: str | None) -> str | None:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError("must start with http:// or https://")
+        return value and value.rstrip("/")
+
+    @property
+    def store_url(self) -> str:
+        if self.database_url is None:
+            return f"sqlite:///{self.data_dir / 'forge.db'}"
+        return self.database_url.get_secret_value().replace("postgres://", "postgresql://", 1)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        data_dir = next(
+            (
+                given["data_dir"]
+                for source in (init_settings, env_settings, dotenv_settings)
+                if "data_dir" in (given := source())
+            ),
+            DEFAULT_DATA_DIR,
+        )
+        toml = InitSettingsSource(settings_cls, _read_toml(Path(data_dir).expanduser() / "forge.toml"))
+        return init_settings, env_settings, dotenv_settings, toml
+
+
+class ClientSettings(BaseSettings):
+    """What a command needs to find the server: an address, or the data directory on this machine."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FORGE_", env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True
+    )
+
+    url: str | None = None
+    api_key: SecretStr | None = None
+    data_dir: Annotated[Path, Field(validate_default=True)] = DEFAULT_DATA_DIR
+
+    @field_validator("data_dir")
+    @classmethod
+    def _expand_home(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """`.env` says where the data is, as for the server; a file that may come with any checkout never says whom
+        to send a key to."""
+        found = {name: value for name, value in dotenv_settings().items() if name == "data_dir"}
+        return init_settings, env_settings, InitSettingsSource(settings_cls, found)
+
+
+def load_settings(**options: Any) -> Settings:
+    """Read all settings; every bad value is reported in one `ConfigError`."""
+    given = {name: value for name, value in options.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        problems = [_explain(problem["loc"], problem["msg"]) for problem in error.errors()]
+    raise ConfigError(problems, hint="Settings are described in docs/reference/settings.md.")
+
+
+def environment() -> Mapping[str, str]:
+    """A copy of the process environment, for the one service (the vault) that looks names up in it."""
+    return dict(os.environ)
+
+
+def setting_name(name: str, field: FieldInfo) -> str:
+    """The environment variable a person sets: the documented bare name where there is one."""
+    alias = field.validation_alias
+    if isinstance(alias, AliasChoices):
+        return str(alias.choices[-1])
+    return f"FORGE_{name.upper()}"
+
+
+def unknown_names(env: Mapping[str, str]) -> Iterator[str]:
+    """Variables that look like ours but are not: most likely a typing mistake."""
+    known = {f"FORGE_{name.upper()}" for name in ClientSettings.model_fields}
+    for name, field in Settings.model_fields.items():
+        known |= {f"FORGE_{name.upper()}", setting_name(name, field)}
+    return (name for name in sorted(env) if name.startswith("FORGE_") and name not in known)
+
+
+def _explain(location: tuple[int | str, ...], message: str) -> str:
+    given = str(location[0]) if location else "settings"
+    for name, field in Settings.model_fields.items():
+        shown = setting_name(name, field)
+        if given.upper() in {name.upper(), shown, f"FORGE_{name.upper()}"}:
+            return f"{shown}: {message.removeprefix('Value error, ')} (example: {shown}={_example(field)})"
+    return f"{given}: {message}"
+
+
+def _example(field: FieldInfo) -> str:
+    extra: Any = field.json_schema_extra
+    return str(extra["example"])
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError([f"{path}: {error}"]) from error
+    if unknown := sorted(set(values) - set(Settings.model_fields)):
+        raise ConfigError([f"{path}: there is no setting called {name!r}" for name in unknown])
+    return values

@@ -1,0 +1,60 @@
+"""What an event is: a typed fact (`EventData`) with its place in a stream (`Event`)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+
+STREAM_PATTERN = r"^[a-z]+:[A-Za-z0-9_-]{1,64}$"
+"""`kind:id`, for instance `run:0198…`."""
+
+
+class EventData(BaseModel):
+    """The facts of one kind of event. A subclass names its `type` and lives with the feature that emits it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")  # events are read by older and newer versions
+
+    type: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as it stands in the log; `seq` counts 1, 2, 3 … without a gap in each stream."""
+
+    stream: str
+    seq: int
+    at: datetime
+    type: str
+    data: dict[str, Any]
+
+    @cached_property
+    def json(self) -> str:
+        """Its wire form, made once however many follow the stream."""
+        return _EVENT.dump_json(self).decode()
+
+
+_EVENT = TypeAdapter(Event)
+
+
+def wire_model(kinds: Iterable[type[EventData]]) -> Any:
+    """The union of all event types as clients see them: each type with its own data, told apart by `type`."""
+    models = [
+        create_model(
+            f"{kind.__name__}Event",
+            __doc__=kind.__doc__,
+            stream=(str, ...),
+            seq=(int, ...),
+            at=(datetime, ...),
+            type=(_literal(kind.type), ...),
+            data=(kind, ...),
+        )
+        for kind in sorted(kinds, key=lambda kind: kind.type)
+    ]
+    return Union[tuple(models)]  # noqa: UP007  (built at run time)
+
+
+def _literal(value: str) -> Any:
+    return Literal[value]  # pyright: ignore[reportInvalidTypeForm]  (known only at run time)

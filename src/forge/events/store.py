@@ -1,0 +1,65 @@
+"""The SQL of the event log."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from forge.events.models import Event
+from forge.events.tables import events, streams
+from forge.store.engine import Tx
+
+CHANNEL = "forge_events"
+
+
+def _reserve(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Executable:
+    count = sa.bindparam("count", type_=sa.BigInteger)
+    return (
+        insert(streams)
+        .values(name=sa.bindparam("stream"), last_seq=count)
+        .on_conflict_do_update(index_elements=["name"], set_={"last_seq": streams.c.last_seq + count})
+        .returning(streams.c.last_seq)
+    )
+
+
+# Built once: nothing is executed as often as these, and building them costs more than the database takes.
+_RESERVE = {"sqlite": _reserve(sqlite.Insert), "postgresql": _reserve(postgresql.Insert)}
+_INSERT = sa.insert(events)
+_NOTIFY = sa.select(sa.func.pg_notify(CHANNEL, sa.bindparam("stream")))
+
+
+async def reserve(tx: Tx, stream: str, count: int) -> int:
+    """Take `count` numbers and return the last. Holds the stream's row until commit: no gap, no overtaking."""
+    statement = _RESERVE[tx.connection.dialect.name]
+    return (await tx.execute(statement, {"stream": stream, "count": count})).scalar_one()
+
+
+async def insert(tx: Tx, rows: Sequence[Event]) -> None:
+    values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
+    await tx.execute(_INSERT, values)
+
+
+async def notify(tx: Tx, stream: str) -> None:
+    """Tell the other processes; PostgreSQL delivers it when the transaction commits."""
+    await tx.execute(_NOTIFY, {"stream": stream})
+
+
+async def read(tx: Tx, stream: str, *, after: int, limit: int) -> list[Event]:
+    columns = (events.c.stream, events.c.seq, events.c.at, events.c.type, events.c.data)
+    found = await tx.execute(
+        sa.select(*columns)
+        .where(events.c.stream == stream, events.c.seq > after)
+        .order_by(events.c.seq)
+        .limit(limit)
+    )
+    return [Event(*row) for row in found]
+
+
+async def last_seq(tx: Tx, stream: str) -> int:
+    found = await tx.execute(sa.select(streams.c.last_seq).where(streams.c.name == stream))
+    return found.scalar_one_or_none() or 0
+
+
+async def delete(tx: Tx, names: Sequence[str]) -> None:
+    await tx.execute(sa.delete(events).where(events.c.stream.in_(names)))
+    await tx.execute(sa.delete(streams).where(streams.c.name.in_(names)))

@@ -1,0 +1,1 @@
+"""Small shared things with no opinion: ids, the clock, hashing."""

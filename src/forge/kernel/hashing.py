@@ -1,0 +1,17 @@
+"""One canonical form of JSON, and its SHA-256: equal values have equal hashes."""
+
+import hashlib
+import json
+from typing import Any
+
+
+def canonical_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def hash_json(value: Any) -> str:
+    return hash_text(canonical_json(value))
+
+
+def hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

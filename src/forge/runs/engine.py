@@ -1,0 +1,151 @@
+"""The adapter to DBOS: everything Forge asks of it, in one small class, so that it can be replaced.
+
+DBOS keeps one instance per process; so does Forge, in `app.py`. Its tables live in our database, which lets a
+run's row and its place in the queue, or an answer and its message, be committed together.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSClient, DBOSConfig
+from dbos._serialization import DBOSPortableJSONSerializer
+from sqlalchemy import event
+
+from forge.runs import sqlite_polling
+from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
+
+QUEUE = "forge"
+WORKFLOW = "forge.run"
+APPLICATION = "forge"
+ENGINE_VERSION = "forge-1"
+"""Bumped only when the sequence of engine calls a run makes changes: an edited comment must not strand runs."""
+
+QUEUE_POLL_S = 0.1
+MESSAGE_POLL_S = 0.02
+THREADS = 8
+Execute = Callable[[str], Awaitable[None]]
+
+
+class Engine:
+    def __init__(self, store: Store, worker_id: str) -> None:
+        self._store = store
+        self._worker_id = worker_id
+        self._sqlite = _sqlite_engine(store.url) if store.is_sqlite else None
+        self._client: DBOSClient | None = None
+
+    async def open(self, execute: Execute) -> None:
+        """Start taking up runs. Called on the running loop, which is where runs then execute."""
+        DBOS(config=self._config())
+        logging.getLogger("dbos").addFilter(_is_news)
+
+        @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
+        async def run(run_id: str) -> None:  # pyright: ignore[reportUnusedFunction]
+            await execute(run_id)
+
+        if self._store.is_sqlite:
+            sqlite_polling.install()
+        DBOS.launch()
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL_S, on_conflict="always_update")
+        self._client = await asyncio.to_thread(self._open_client)
+
+    async def enqueue(self, tx: Tx, run_id: str) -> None:
+        """Hand the run to the workers when, and only if, the transaction commits."""
+        options: Any = {
+            "queue_name": QUEUE,
+            "workflow_name": WORKFLOW,
+            "workflow_id": run_id,
+            "app_version": ENGINE_VERSION,
+        }
+        client = self._opened()
+
+        def enqueue(sync: sa.Connection) -> None:
+            client.enqueue_in_transaction(sync, options, run_id)
+
+        await tx.connection.run_sync(enqueue)
+
+    async def send(self, tx: Tx, run_id: str, topic: str, message: Any, *, key: str) -> None:
+        """Leave a message for a run; the same `key` twice is one message."""
+        client = self._opened()
+        await tx.connection.run_sync(
+            lambda sync: client.send_in_transaction(sync, run_id, message, topic, idempotency_key=key)
+        )
+
+    async def cancel(self, run_ids: Sequence[str]) -> None:
+        await DBOS.cancel_workflows_async(list(run_ids))
+
+    async def forget(self, run_ids: Sequence[str]) -> None:
+        """Delete the journal of finished runs."""
+        await DBOS.delete_workflows_async(list(run_ids))
+
+    async def take_over(self, worker_id: str) -> int:
+        """Put the runs of a dead worker back into the queue. Harmless when several workers do it at once."""
+        recover: Any = DBOS._recover_pending_workflows  # pyright: ignore[reportPrivateUsage]
+        return len(await asyncio.to_thread(recover, [worker_id]))
+
+    async def close(self) -> None:
+        if self._client:
+            await asyncio.to_thread(self._client.destroy)
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as closer:
+            await loop.run_in_executor(closer, partial(DBOS.destroy, destroy_registry=True))
+        loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put its own there, and has just closed it
+        if self._sqlite:
+            self._sqlite.dispose()
+
+    def _opened(self) -> DBOSClient:
+        if self._client is None:
+            raise RuntimeError("the run engine is not open")
+        return self._client
+
+    def _open_client(self) -> DBOSClient:
+        where: Any = (
+            {"system_database_engine": self._sqlite}
+            if self._sqlite
+            else {"system_database_url": _plain_url(self._store.url), "system_database_pool_size": 1}
+        )
+        return DBOSClient(
+            **where, serializer=DBOSPortableJSONSerializer(), application_name=APPLICATION, lazy=True
+        )
+
+    def _config(self) -> DBOSConfig:
+        config: DBOSConfig = {
+            "name": APPLICATION,
+            "system_database_url": _plain_url(self._store.url),
+            "application_version": ENGINE_VERSION,
+            "executor_id": self._worker_id,
+            "serializer": DBOSPortableJSONSerializer(),
+            "log_level": "WARNING",
+            "max_executor_threads": THREADS,
+            "notification_listener_polling_interval_sec": MESSAGE_POLL_S,
+            "sys_db_idle_transaction_timeout_sec": STALE_TRANSACTION_MS / 1000,
+            "sys_db_pool_size": 10,
+            "enable_otlp": False,
+        }
+        if self._sqlite:
+            config["system_database_engine"] = self._sqlite
+        return config
+
+
+def _plain_url(url: sa.URL) -> str:
+    return url.render_as_string(hide_password=False)
+
+
+def _sqlite_engine(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, pool_size=THREADS, max_overflow=THREADS)
+
+    def configure(connection: Any, record: Any) -> None:
+        configure_sqlite(connection, record)
+        connection.isolation_level = "IMMEDIATE"
+
+    event.listen(engine, "connect", configure)
+    return engine
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that a step was interrupted: whoever interrupted it knows, and there are many at every shutdown."""
+    return record.module != "_outcome"

@@ -1,0 +1,267 @@
+"""Writes down what happens to a run: its row and its events change together, in one transaction.
+
+Locks are taken in one order (runs from parent to child, gates, run streams, and the account's stream last of
+all, just before the commit), so that two writers never wait for each other.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from forge.events.log import EventLog
+from forge.events.models import EventData
+from forge.kernel.clock import now
+from forge.runs import store
+from forge.runs.engine import Engine
+from forge.runs.models import (
+    Gate,
+    GateAnswer,
+    GateAnswered,
+    GateChanged,
+    GateClosed,
+    GateExpired,
+    GateOpened,
+    GateStatus,
+    Problem,
+    Progress,
+    Run,
+    RunCancelled,
+    RunChanged,
+    RunCompleted,
+    RunCreated,
+    RunFailed,
+    RunProgressed,
+    RunResumed,
+    RunStarted,
+    RunStatus,
+    RunWaiting,
+    StepFinished,
+    StepStarted,
+)
+from forge.runs.store import RunRow
+from forge.store.engine import Store, Tx, is_outage
+from forge.telemetry import Metrics
+
+log = logging.getLogger(__name__)
+
+FIRST_RETRY_S = 0.1
+LONGEST_RETRY_S = 5.0
+ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING})
+WaitReason = Literal["gate", "message", "sleep", "child"]
+
+
+def run_stream(run_id: str) -> str:
+    return f"run:{run_id}"
+
+
+def account_stream(account_id: str) -> str:
+    return f"account:{account_id}"
+
+
+def child_topic(run_id: str) -> str:
+    return f"child:{run_id}"
+
+
+def gate_topic(gate_id: str) -> str:
+    return f"gate:{gate_id}"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def survives_outage(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
+    """A database that is away for a while makes a run wait, never fail: tried again until it is back."""
+
+    @wraps(function)
+    async def persistent(*args: P.args, **kwargs: P.kwargs) -> T:
+        delay_s = FIRST_RETRY_S
+        while True:
+            try:
+                return await function(*args, **kwargs)
+            except SQLAlchemyError as error:
+                if not is_outage(error):
+                    raise
+                log.warning("the database is away, trying again in %.1f s: %s", delay_s, error)
+            await asyncio.sleep(delay_s)
+            delay_s = min(delay_s * 2, LONGEST_RETRY_S)
+
+    return persistent
+
+
+class Journal:
+    def __init__(self, database: Store, events: EventLog, engine: Engine, metrics: Metrics) -> None:
+        self.database = database
+        self._events = events
+        self._engine = engine
+        self._metrics = metrics
+
+    async def created(self, tx: Tx, run: Run, *, account_id: str, given: dict[str, Any]) -> None:
+        """A new run and its place in the queue; nothing when it exists already."""
+        if not await store.insert_run(tx, run, account_id=account_id, given=given):
+            return
+        await self._engine.enqueue(tx, run.id)
+        fact = RunCreated(kind=run.kind, title=run.title, parent_id=run.parent_id)
+        await self._tell(tx, RunRow(run, account_id, given), fact)
+        tx.after_commit(lambda: self._metrics.run_started(run.kind))
+
+    @survives_outage
+    async def started(self, run_id: str, worker: str) -> RunRow | None:
+        """A worker takes the run up; None when there is nothing to do (it was cancelled)."""
+        async with self.database.begin() as tx:
+            row = await store.find_run(tx, run_id, lock=True)
+            if row is None or row.run.status.is_final:
+                return None
+            status = RunStatus.RUNNING if row.run.status is RunStatus.PENDING else row.run.status
+            row = await store.change_run(
+                tx,
+                run_id,
+                ACTIVE,
+                status=status,
+                attempt=row.run.attempt + 1,
+                started_at=row.run.started_at or now(),
+            )
+            if row:
+                await self._tell(tx, row, RunStarted(worker=worker, attempt=row.run.attempt))
+            return row
+
+    async def progressed(self, tx: Tx, run_id: str, progress: Progress) -> None:
+        row = await store.change_run(tx, run_id, ACTIVE, progress=progress.model_dump())
+        if row:
+            await self._tell(tx, row, RunProgressed(**progress.model_dump()))
+
+    async def waiting(self, tx: Tx, run_id: str, reason: WaitReason, until: datetime | None) -> None:
+        row = await store.change_run(tx, run_id, ACTIVE, status=RunStatus.WAITING)
+        if row:
+            await self._tell(tx, row, RunWaiting(reason=reason, until=until))
+
+    async def resumed(self, tx: Tx, run_id: str) -> None:
+        row = await store.change_run(tx, run_id, {RunStatus.WAITING}, status=RunStatus.RUNNING)
+        if row:
+            await self._tell(tx, row, RunResumed())
+
+    @survives_outage
+    async def step_started(self, run_id: str, fact: StepStarted, at: datetime) -> None:
+        async with self.database.begin() as tx:
+            await self._events.append(tx, run_stream(run_id), fact, at=(at,))
+
+    @survives_outage
+    async def step_finished(
+        self, run_id: str, kind: str, fact: StepFinished, *, began: tuple[StepStarted, datetime] | None
+    ) -> None:
+        """`began` is told along with the end, when the step was too short to tell of it before."""
+        async with self.database.begin() as tx:
+            if began:
+                await self._events.append(tx, run_stream(run_id), began[0], fact, at=(began[1], now()))
+            else:
+                await self._events.append(tx, run_stream(run_id), fact)
+        self._metrics.step_finished(kind, fact.outcome, fact.duration_ms / 1000)
+
+    @survives_outage
+    async def gate_opened(self, gate: Gate) -> Gate:
+        """Open the gate, or find it as it was left when this step was interrupted."""
+        async with self.database.begin() as tx:
+            row = await store.find_run(tx, gate.run_id, lock=True)
+            if row is None or row.run.status.is_final:
+                return gate.model_copy(update={"status": GateStatus.CLOSED})
+            if not await store.insert_gate(tx, gate, account_id=row.account_id):
+                found = await store.find_gate(tx, gate.id)
+                return found[0] if found else gate
+            row = await store.change_run(tx, gate.run_id, ACTIVE, status=RunStatus.WAITING) or row
+            facts = GateOpened(gate=gate), RunWaiting(reason="gate", until=gate.expires_at)
+            await self._events.append(tx, run_stream(gate.run_id), *facts)
+            self._tell_account(tx, row.account_id, GateChanged(gate=gate), RunChanged(run=row.run))
+            return gate
+
+    async def gate_answered(self, tx: Tx, gate: Gate, account_id: str, answer: GateAnswer) -> Gate | None:
+        """Settle an open gate with an answer and wake its run; None when somebody else was first."""
+        await store.find_run(tx, gate.run_id, lock=True)
+        settled = await store.settle_gate(tx, gate.id, GateStatus.ANSWERED, answer.model_dump(mode="json"))
+        if settled is None:
+            return None
+        fact = GateAnswered(
+            gate_id=gate.id, option=answer.option, comment=answer.comment, answered_by=answer.answered_by
+        )
+        await self._engine.send(tx, gate.run_id, gate_topic(gate.id), "settled", key=gate.id)
+        await self._settled(tx, settled, account_id, fact)
+        return settled
+
+    @survives_outage
+    async def gate_settled(self, gate_id: str) -> Gate:
+        """The run goes on: with the answer if there is one, or the time was over and the gate expires now."""
+        async with self.database.begin() as tx:
+            found = await store.find_gate(tx, gate_id)
+            if found is None:
+                raise RuntimeError(f"gate {gate_id} was never opened")
+            gate, account_id = found
+            await store.find_run(tx, gate.run_id, lock=True)
+            expired = await store.settle_gate(tx, gate_id, GateStatus.EXPIRED)
+            if expired is None:
+                settled = await store.find_gate(tx, gate_id)
+                return settled[0] if settled else gate
+            await self._settled(tx, expired, account_id, GateExpired(gate_id=gate_id))
+            return expired
+
+    @survives_outage
+    async def completed(self, run: Run, output: Any) -> None:
+        fact, status = RunCompleted(output=output), RunStatus.COMPLETED
+        async with self.database.begin() as tx:
+            await self._finish(tx, run.id, fact, in_attempt=run.attempt, status=status, output=output)
+
+    @survives_outage
+    async def failed(self, run: Run, problem: Problem) -> list[str]:
+        """Returns the children that ended with it."""
+        fact, error = RunFailed(error=problem), problem.model_dump()
+        async with self.database.begin() as tx:
+            row = await self._finish(
+                tx, run.id, fact, in_attempt=run.attempt, status=RunStatus.FAILED, error=error
+            )
+            return await self._cancel_children(tx, run.id, by=run.id) if row else []
+
+    async def cancelled(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
+        """Cancel a run and all below it; returns those that were still going."""
+        row = await self._finish(tx, run_id, RunCancelled(by=by), status=RunStatus.CANCELLED)
+        if row is None:
+            return []
+        for gate in await store.list_gates(tx, run_id=run_id, status=GateStatus.OPEN):
+            closed = await store.settle_gate(tx, gate.id, GateStatus.CLOSED)
+            if closed:
+                await self._events.append(tx, run_stream(run_id), GateClosed(gate_id=gate.id))
+                self._tell_account(tx, row.account_id, GateChanged(gate=closed))
+        return [run_id, *await self._cancel_children(tx, run_id, by=by)]
+
+    async def _cancel_children(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
+        ended: list[str] = []
+        for child in await store.list_children(tx, run_id):
+            if not child.status.is_final:
+                ended += await self.cancelled(tx, child.id, by=by)
+        return ended
+
+    async def _finish(self, tx: Tx, run_id: str, fact: EventData, **values: Any) -> RunRow | None:
+        row = await store.change_run(tx, run_id, ACTIVE, finished_at=now(), **values)
+        if row is None:
+            return None
+        await self._tell(tx, row, fact)
+        if row.run.parent_id:
+            await self._engine.send(tx, row.run.parent_id, child_topic(run_id), "finished", key=run_id)
+        tx.after_commit(lambda: self._metrics.run_finished(row.run.kind, row.run.status))
+        return row
+
+    async def _settled(self, tx: Tx, gate: Gate, account_id: str, fact: EventData) -> None:
+        await self._events.append(tx, run_stream(gate.run_id), fact)
+        still_open = await store.list_gates(tx, run_id=gate.run_id, status=GateStatus.OPEN, limit=1)
+        if not still_open:
+            await self.resumed(tx, gate.run_id)
+        self._tell_account(tx, account_id, GateChanged(gate=gate))
+
+    async def _tell(self, tx: Tx, row: RunRow, *facts: EventData) -> None:
+        await self._events.append(tx, run_stream(row.run.id), *facts)
+        self._tell_account(tx, row.account_id, RunChanged(run=row.run))
+
+    def _tell_account(self, tx: Tx, account_id: str, *facts: EventData) -> None:
+        tx.before_commit(lambda: self._events.append(tx, account_stream(account_id), *facts))

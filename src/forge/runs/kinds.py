@@ -1,0 +1,67 @@
+"""What can be run: each kind is a name, the shape of its input and a function of the run's context."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from forge.errors import Invalid
+from forge.kernel.clock import now
+from forge.runs.context import RunContext
+from forge.runs.models import Run, RunStatus
+
+I = TypeVar("I", bound=BaseModel)  # noqa: E741
+
+
+@dataclass(frozen=True)
+class RunKind(Generic[I]):
+    name: str
+    input: type[I]
+    function: Callable[[RunContext, I], Awaitable[Any]]
+    title: Callable[[I], str]
+    is_public: bool = False
+    """May be started through `POST /runs`; the others are started by their own feature."""
+
+
+class RunKinds:
+    def __init__(self, *kinds: RunKind[Any]) -> None:
+        self._by_name = {kind.name: kind for kind in kinds}
+
+    def get(self, name: str) -> RunKind[Any]:
+        if name not in self._by_name:
+            raise Invalid(f"There is no run kind called {name!r}.", field="kind")
+        return self._by_name[name]
+
+    def new_run(self, name: str, given: dict[str, Any], *, run_id: str, parent_id: str | None = None) -> Run:
+        """A run that is about to exist; input that does not fit its kind is refused here, before anything starts."""
+        kind = self.get(name)
+        try:
+            checked = kind.input.model_validate(given)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in ("input", *first["loc"]))
+            raise Invalid(f"{where}: {first['msg']}", field=where) from error
+        return Run(
+            id=run_id,
+            kind=name,
+            title=kind.title(checked),
+            status=RunStatus.PENDING,
+            parent_id=parent_id,
+            attempt=0,
+            progress=None,
+            output=None,
+            error=None,
+            created_at=now(),
+            started_at=None,
+            finished_at=None,
+        )
+
+    def public(self, name: str) -> RunKind[Any]:
+        kind = self._by_name.get(name)
+        if kind is None or not kind.is_public:
+            startable = ", ".join(sorted(k.name for k in self._by_name.values() if k.is_public))
+            raise Invalid(
+                f"No run of kind {name!r} can be started here.", hint=f"One of: {startable}.", field="kind"
+            )
+        return kind

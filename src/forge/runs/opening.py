@@ -1,0 +1,38 @@
+"""Puts the run engine together and takes it apart again, in the right order."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from forge.events.log import EventLog
+from forge.kernel.background import in_background
+from forge.runs.engine import Engine
+from forge.runs.executor import Executor
+from forge.runs.journal import Journal
+from forge.runs.kinds import RunKinds
+from forge.runs.retention import Retention
+from forge.runs.service import Runs
+from forge.runs.workers import Lease, worker_id
+from forge.store.engine import Store
+from forge.telemetry import Metrics, Tracing
+
+
+@asynccontextmanager
+async def open_runs(
+    store: Store, events: EventLog, kinds: RunKinds, metrics: Metrics, tracing: Tracing, *, keep_days: int
+) -> AsyncGenerator[Runs]:
+    own_id = worker_id(store)
+    engine = Engine(store, own_id)
+    journal = Journal(store, events, engine, metrics)
+    executor = Executor(kinds, journal, engine, tracing, own_id)
+    lease = Lease(store, engine, executor, own_id)
+    retention = Retention(store, events, engine, keep_days)
+    async with AsyncExitStack() as stack:
+        await lease.take()
+        stack.push_async_callback(lease.give_back)
+        await engine.open(executor.execute)
+        stack.push_async_callback(engine.close)
+        # Before the engine closes: a run that is interrupted goes on later, one whose engine vanishes would fail.
+        stack.push_async_callback(executor.stop_all)
+        await stack.enter_async_context(in_background(lease.keep(), "lease"))
+        await stack.enter_async_context(in_background(retention.keep_tidy(), "retention"))
+        yield Runs(store, events, kinds, journal, engine, executor)

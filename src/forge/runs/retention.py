@@ -1,0 +1,52 @@
+"""Deletes what is old enough: finished runs, their events and their journal."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.runs import store
+from forge.runs.engine import Engine
+from forge.runs.journal import run_stream
+from forge.store.engine import Store
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 3600.0
+BATCH = 100
+
+
+class Retention:
+    def __init__(self, database: Store, events: EventLog, engine: Engine, keep_days: int) -> None:
+        self._database = database
+        self._events = events
+        self._engine = engine
+        self._keep_days = keep_days
+
+    async def keep_tidy(self) -> None:
+        """Runs until cancelled."""
+        while self._keep_days:
+            try:
+                deleted = await self.sweep()
+                if deleted:
+                    log.info("deleted %d runs older than %d days", deleted, self._keep_days)
+            except (SQLAlchemyError, OSError):
+                log.exception("cannot delete old runs; trying again later")
+            await asyncio.sleep(EVERY_S)
+
+    async def sweep(self) -> int:
+        limit, deleted = now() - timedelta(days=self._keep_days), 0
+        while True:
+            async with self._database.read() as tx:
+                old = await store.finished_before(tx, limit, BATCH)
+            if not old:
+                return deleted
+            # The journal first: an interruption leaves rows that the next sweep finds again.
+            await self._engine.forget(old)
+            async with self._database.begin() as tx:
+                await self._events.delete(tx, *(run_stream(run_id) for run_id in old))
+                await store.delete_runs(tx, old)
+            deleted += len(old)

@@ -1,0 +1,173 @@
+"""What people and features can do with runs and gates. Each verb is one transaction, with its events in it."""
+
+from collections.abc import Collection
+from typing import Any
+
+from forge.errors import Conflict, Gone, Invalid, NotFound
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.kernel.ids import new_id
+from forge.runs import store
+from forge.runs.engine import Engine
+from forge.runs.executor import Executor
+from forge.runs.journal import Journal, run_stream
+from forge.runs.kinds import RunKinds
+from forge.runs.models import Gate, GateAnswer, GateStatus, NewAnswer, Run, RunDetail, RunStatus, Worker
+from forge.runs.steps import fold_steps
+from forge.store.engine import Store, Tx
+from forge.store.paging import Cursor, Page, page_of
+
+
+class Runs:
+    def __init__(
+        self,
+        database: Store,
+        events: EventLog,
+        kinds: RunKinds,
+        journal: Journal,
+        engine: Engine,
+        executor: Executor,
+    ) -> None:
+        self._database = database
+        self._events = events
+        self._kinds = kinds
+        self._journal = journal
+        self._engine = engine
+        self._executor = executor
+
+    async def start(self, tx: Tx, account_id: str, kind: str, given: dict[str, Any]) -> Run:
+        """Create a run in the caller's transaction; a worker takes it up once that is committed."""
+        run = self._kinds.new_run(kind, given, run_id=new_id())
+        await self._journal.created(tx, run, account_id=account_id, given=given)
+        return run
+
+    async def start_public(self, account_id: str, kind: str, given: dict[str, Any]) -> Run:
+        self._kinds.public(kind)
+        async with self._database.begin() as tx:
+            return await self.start(tx, account_id, kind, given)
+
+    async def get(self, account_id: str, run_id: str) -> RunDetail:
+        async with self._database.read() as tx:
+            run = (await self._own(tx, account_id, run_id)).run
+            events = await self._events.read(tx, run_stream(run_id), limit=100_000)
+            return RunDetail(
+                run=run,
+                steps=fold_steps(events),
+                gates=await store.list_gates(tx, run_id=run_id),
+                children=await store.list_children(tx, run_id),
+            )
+
+    async def find(
+        self,
+        account_id: str,
+        *,
+        statuses: Collection[RunStatus] = (),
+        kind: str | None = None,
+        cursor: Cursor | None = None,
+        limit: int = 50,
+    ) -> Page[Run]:
+        async with self._database.read() as tx:
+            before = (cursor.at, cursor.id) if cursor else None
+            found = await store.list_runs(
+                tx, account_id, statuses=statuses, kind=kind, before=before, limit=limit + 1
+            )
+        return page_of(found, limit, lambda run: Cursor(run.created_at, run.id))
+
+    async def cancel(self, account_id: str, run_id: str, *, by: str) -> Run:
+        """Stop a run and everything below it. A run that has already ended is a conflict, not a success."""
+        async with self._database.begin() as tx:
+            row = await self._own(tx, account_id, run_id)
+            ended = await self._journal.cancelled(tx, run_id, by=by)
+            if not ended:
+                raise Conflict(f"This run is already {row.run.status.value}.")
+        self._executor.stop(ended)
+        await self._engine.cancel(ended)
+        async with self._database.read() as tx:
+            return (await self._own(tx, account_id, run_id)).run
+
+    async def send(self, tx: Tx, run_id: str, topic: str, message: Any) -> None:
+        """Leave a message for a run, to be received in order by `RunContext.receive`."""
+        row = await store.find_run(tx, run_id)
+        if row is None or row.run.status.is_final:
+            raise Conflict(f"This run is {row.run.status.value}." if row else "There is no such run.")
+        await self._engine.send(tx, run_id, topic, message, key=new_id())
+
+    async def list_gates(
+        self, account_id: str, *, status: GateStatus | None, cursor: Cursor | None = None, limit: int = 50
+    ) -> Page[Gate]:
+        async with self._database.read() as tx:
+            before = (cursor.at, cursor.id) if cursor else None
+            found = await store.list_gates(
+                tx, account_id=account_id, status=status, before=before, limit=limit + 1
+            )
+        return page_of(found, limit, lambda gate: Cursor(gate.opened_at, gate.id))
+
+    async def get_gate(self, account_id: str, gate_id: str) -> Gate:
+        async with self._database.read() as tx:
+            return (await self._own_gate(tx, account_id, gate_id))[0]
+
+    async def answer(self, account_id: str, gate_id: str, given: NewAnswer, *, by: str) -> Gate:
+        """The first answer wins. It counts only for what was shown: another hash is a conflict."""
+        async with self._database.begin() as tx:
+            gate, owner = await self._own_gate(tx, account_id, gate_id)
+            _check_answer(gate, given)
+            answer = GateAnswer(option=given.option, comment=given.comment, answered_by=by, answered_at=now())
+            settled = await self._journal.gate_answered(tx, gate, owner, answer)
+        if settled is None:
+            raise Conflict("Somebody else answered this a moment ago.")
+        return settled
+
+    async def may_watch(self, account_id: str, run_id: str) -> bool:
+        async with self._database.read() as tx:
+            row = await store.find_run(tx, run_id)
+        return row is not None and row.account_id == account_id
+
+    @property
+    def executing(self) -> int:
+        """How many runs execute in this process right now."""
+        return len(self._executor.active)
+
+    async def workers(self) -> list[Worker]:
+        async with self._database.read() as tx:
+            found = await store.list_workers(tx)
+        if not self._database.is_sqlite:
+            return found
+        return [
+            worker.model_copy(update={"seen_at": now()}) for worker in found
+        ]  # the only one is this process
+
+    async def count_gates(self, status: GateStatus) -> int:
+        async with self._database.read() as tx:
+            return await store.count_gates(tx, status)
+
+    async def counts(self) -> dict[str, int]:
+        async with self._database.read() as tx:
+            return await store.count_runs(tx)
+
+    async def _own(self, tx: Tx, account_id: str, run_id: str) -> store.RunRow:
+        row = await store.find_run(tx, run_id)
+        if row is None or row.account_id != account_id:
+            raise NotFound(f"There is no run {run_id}.")
+        return row
+
+    async def _own_gate(self, tx: Tx, account_id: str, gate_id: str) -> tuple[Gate, str]:
+        found = await store.find_gate(tx, gate_id)
+        if found is None or found[1] != account_id:
+            raise NotFound(f"There is no gate {gate_id}.")
+        return found
+
+
+def _check_answer(gate: Gate, given: NewAnswer) -> None:
+    if gate.status is GateStatus.ANSWERED:
+        raise Conflict("This was answered already.")
+    if gate.status is not GateStatus.OPEN or (gate.expires_at and gate.expires_at <= now()):
+        raise Gone("This question is no longer open.")
+    if given.shown_hash != gate.shown_hash:
+        raise Conflict(
+            "What you were shown is not what is asked now.", hint="Load the gate again and look at it."
+        )
+    if given.option not in {option.id for option in gate.options}:
+        choices = ", ".join(option.id for option in gate.options)
+        raise Invalid(
+            f"{given.option!r} is not one of the options.", hint=f"One of: {choices}.", field="option"
+        )

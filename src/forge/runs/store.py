@@ -1,0 +1,234 @@
+"""The SQL of runs, gates and workers."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from forge.kernel.clock import now
+from forge.runs.models import FINAL, Gate, GateStatus, Run, RunStatus, Worker
+from forge.runs.tables import effects, gates, runs, workers
+from forge.store.engine import Tx
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run with what only the engine needs: whose it is and what it was started with."""
+
+    run: Run
+    account_id: str
+    input: dict[str, Any]
+
+
+async def insert_run(tx: Tx, run: Run, *, account_id: str, given: dict[str, Any]) -> bool:
+    """False when a run with this id exists already (a repeated start of the same child)."""
+    values = run.model_dump(mode="python", exclude={"progress", "error"})
+    return await _insert_once(tx, runs, {**values, "account_id": account_id, "input": given})
+
+
+async def find_run(tx: Tx, run_id: str, *, lock: bool = False) -> RunRow | None:
+    statement = sa.select(runs).where(runs.c.id == run_id)
+    row = (await tx.execute(statement.with_for_update() if lock else statement)).mappings().one_or_none()
+    return _run_row(row) if row else None
+
+
+async def list_runs(
+    tx: Tx,
+    account_id: str,
+    *,
+    statuses: Collection[RunStatus],
+    kind: str | None,
+    before: tuple[datetime, str] | None,
+    limit: int,
+) -> list[Run]:
+    """Newest first; `before` is where the last page ended."""
+    statement = sa.select(runs).where(runs.c.account_id == account_id)
+    if statuses:
+        statement = statement.where(runs.c.status.in_(list(statuses)))
+    if kind is not None:
+        statement = statement.where(runs.c.kind == kind)
+    if before is not None:
+        statement = statement.where(
+            sa.tuple_(runs.c.created_at, runs.c.id) < sa.tuple_(*_bound(before, runs))
+        )
+    found = await tx.execute(statement.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit))
+    return [_run_row(row).run for row in found.mappings()]
+
+
+async def list_children(tx: Tx, run_id: str) -> list[Run]:
+    found = await tx.execute(sa.select(runs).where(runs.c.parent_id == run_id).order_by(runs.c.id))
+    return [_run_row(row).run for row in found.mappings()]
+
+
+async def count_runs(tx: Tx) -> dict[str, int]:
+    found = await tx.execute(sa.select(runs.c.status, sa.func.count().label("total")).group_by(runs.c.status))
+    return {row.status: row.total for row in found}
+
+
+async def change_run(
+    tx: Tx, run_id: str, allowed: Collection[RunStatus], *, in_attempt: int | None = None, **values: Any
+) -> RunRow | None:
+    """Change a run that is in one of the `allowed` states; None when it is not (any more).
+
+    With `in_attempt` only for the worker that took the run up last: one that was held for dead has no say.
+    """
+    statement = sa.update(runs).where(runs.c.id == run_id, runs.c.status.in_(list(allowed)))
+    if in_attempt is not None:
+        statement = statement.where(runs.c.attempt == in_attempt)
+    row = (await tx.execute(statement.values(**values).returning(*runs.c))).mappings().one_or_none()
+    return _run_row(row) if row else None
+
+
+async def cancelled_among(tx: Tx, run_ids: Collection[str]) -> list[str]:
+    statement = sa.select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.status == RunStatus.CANCELLED)
+    return list((await tx.execute(statement)).scalars())
+
+
+async def finished_before(tx: Tx, moment: datetime, limit: int) -> list[str]:
+    """Not those whose parent still goes on: it may not have read their result yet."""
+    parent = runs.alias("parent")
+    is_awaited = sa.exists().where(parent.c.id == runs.c.parent_id, parent.c.status.not_in(list(FINAL)))
+    statement = (
+        sa.select(runs.c.id)
+        .where(runs.c.status.in_(list(FINAL)), runs.c.finished_at < moment, ~is_awaited)
+        .order_by(runs.c.finished_at)
+        .limit(limit)
+    )
+    return list((await tx.execute(statement)).scalars())
+
+
+async def delete_runs(tx: Tx, run_ids: Sequence[str]) -> None:
+    await tx.execute(sa.delete(runs).where(runs.c.id.in_(run_ids)))
+
+
+async def insert_gate(tx: Tx, gate: Gate, *, account_id: str) -> bool:
+    """False when this gate was opened before (its step is being repeated after a crash)."""
+    values = gate.model_dump(mode="python", exclude={"answer"})
+    return await _insert_once(tx, gates, {**values, "account_id": account_id})
+
+
+async def find_gate(tx: Tx, gate_id: str) -> tuple[Gate, str] | None:
+    """The gate and whose it is."""
+    row = (await tx.execute(sa.select(gates).where(gates.c.id == gate_id))).mappings().one_or_none()
+    return (Gate.model_validate(dict(row)), row["account_id"]) if row else None
+
+
+async def list_gates(
+    tx: Tx,
+    *,
+    account_id: str | None = None,
+    run_id: str | None = None,
+    status: GateStatus | None = None,
+    before: tuple[datetime, str] | None = None,
+    limit: int = 200,
+) -> list[Gate]:
+    statement = sa.select(gates)
+    if account_id is not None:
+        statement = statement.where(gates.c.account_id == account_id)
+    if run_id is not None:
+        statement = statement.where(gates.c.run_id == run_id)
+    if status is not None:
+        statement = statement.where(gates.c.status == status)
+    if before is not None:
+        statement = statement.where(
+            sa.tuple_(gates.c.opened_at, gates.c.id) < sa.tuple_(*_bound(before, gates))
+        )
+    found = await tx.execute(statement.order_by(gates.c.opened_at.desc(), gates.c.id.desc()).limit(limit))
+    return [Gate.model_validate(dict(row)) for row in found.mappings()]
+
+
+async def count_gates(tx: Tx, status: GateStatus) -> int:
+    return (await tx.execute(sa.select(sa.func.count()).where(gates.c.status == status))).scalar_one()
+
+
+async def settle_gate(
+    tx: Tx, gate_id: str, status: GateStatus, answer: dict[str, Any] | None = None
+) -> Gate | None:
+    """Only an open gate can be settled: the first one wins, None tells the others."""
+    statement = (
+        sa.update(gates)
+        .where(gates.c.id == gate_id, gates.c.status == GateStatus.OPEN)
+        .values(status=status, answer=answer)
+        .returning(*gates.c)
+    )
+    row = (await tx.execute(statement)).mappings().one_or_none()
+    return Gate.model_validate(dict(row)) if row else None
+
+
+async def claim_effect(tx: Tx, run_id: str, step: int) -> bool:
+    """False when it has happened. Waits for another process that is just at it: only one of them does it."""
+    statement = tx.insert(effects).values(run_id=run_id, step=step).on_conflict_do_nothing()
+    return (await tx.execute(statement.returning(effects.c.step))).one_or_none() is not None
+
+
+async def find_effect(tx: Tx, run_id: str, step: int) -> Any:
+    statement = sa.select(effects.c.result).where(effects.c.run_id == run_id, effects.c.step == step)
+    return (await tx.execute(statement)).scalar_one()
+
+
+async def record_effect(tx: Tx, run_id: str, step: int, result: Any) -> None:
+    statement = sa.update(effects).where(effects.c.run_id == run_id, effects.c.step == step)
+    await tx.execute(statement.values(result=result))
+
+
+async def insert_worker(tx: Tx, worker_id: str, host: str, pid: int) -> None:
+    await tx.execute(sa.delete(workers).where(workers.c.id == worker_id))
+    moment = _database_time(tx)
+    await tx.execute(
+        sa.insert(workers).values(id=worker_id, host=host, pid=pid, started_at=moment, seen_at=moment)
+    )
+
+
+async def touch_worker(tx: Tx, worker_id: str) -> bool:
+    """False when the lease was taken away: others hold us for dead."""
+    statement = sa.update(workers).where(workers.c.id == worker_id).values(seen_at=_database_time(tx))
+    return (await tx.execute(statement)).rowcount == 1
+
+
+async def expire_worker(tx: Tx, worker_id: str) -> None:
+    await tx.execute(sa.update(workers).where(workers.c.id == worker_id).values(seen_at=LONG_AGO))
+
+
+async def list_workers(tx: Tx) -> list[Worker]:
+    """Those that have not said goodbye."""
+    statement = sa.select(workers).where(workers.c.seen_at > LONG_AGO).order_by(workers.c.started_at)
+    found = await tx.execute(statement)
+    return [Worker.model_validate(dict(row)) for row in found.mappings()]
+
+
+async def silent_workers(tx: Tx, lease_s: float | None) -> list[str]:
+    """Workers that said goodbye; with `lease_s` also those whose lease is over, by the database's clock: machines
+    may disagree about the time."""
+    is_gone = workers.c.seen_at <= LONG_AGO
+    if lease_s is not None:
+        is_gone |= workers.c.seen_at < _database_time(tx) - sa.func.make_interval(0, 0, 0, 0, 0, 0, lease_s)
+    return list((await tx.execute(sa.select(workers.c.id).where(is_gone))).scalars())
+
+
+async def remove_worker(tx: Tx, worker_id: str) -> None:
+    await tx.execute(sa.delete(workers).where(workers.c.id == worker_id))
+
+
+def _database_time(tx: Tx) -> Any:
+    return sa.func.clock_timestamp() if tx.connection.dialect.name == "postgresql" else now()
+
+
+def _run_row(row: sa.RowMapping) -> RunRow:
+    values = dict(row)
+    account_id, given = values.pop("account_id"), values.pop("input")
+    return RunRow(Run.model_validate(values), account_id, given)
+
+
+def _bound(before: tuple[datetime, str], table: sa.Table) -> tuple[Any, Any]:
+    """The cursor's two halves, bound with their columns' own types."""
+    time_column = table.c.created_at if "created_at" in table.c else table.c.opened_at
+    return sa.bindparam(None, before[0], time_column.type), sa.bindparam(None, before[1], table.c.id.type)
+
+
+async def _insert_once(tx: Tx, table: sa.Table, values: dict[str, Any]) -> bool:
+    statement = tx.insert(table).values(**values).on_conflict_do_nothing(index_elements=["id"])
+    return (await tx.execute(statement.returning(table.c.id))).one_or_none() is not None

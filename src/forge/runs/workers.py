@@ -1,0 +1,84 @@
+"""Leases: a worker says that it lives; one that falls silent is buried and its runs are taken over by the others.
+
+Every worker looks for silent ones: taking over is idempotent, so there is no leader that could freeze. On SQLite
+there is one process, which finds its own runs again when it starts; it has a lease only to be listed.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import time
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from forge.kernel.ids import new_id
+from forge.runs import store
+from forge.runs.engine import Engine
+from forge.runs.executor import Executor
+from forge.store.engine import Store
+
+log = logging.getLogger(__name__)
+
+BEAT_S = 0.5
+LEASE_S = 3.0
+LONE_WORKER = "local"
+
+
+def worker_id(database: Store) -> str:
+    """On SQLite always the same, so that a restart finds its own runs; on PostgreSQL a new one per process."""
+    return LONE_WORKER if database.is_sqlite else f"{socket.gethostname()}-{new_id()}"
+
+
+class Lease:
+    def __init__(self, database: Store, engine: Engine, executor: Executor, own_id: str) -> None:
+        self._database = database
+        self._engine = engine
+        self._executor = executor
+        self._id = own_id
+        self._last_beat = time.monotonic()
+        self._patient_until = self._last_beat + LEASE_S
+
+    async def take(self) -> None:
+        async with self._database.begin() as tx:
+            await store.insert_worker(tx, self._id, socket.gethostname(), os.getpid())
+
+    async def keep(self) -> None:
+        """Runs until cancelled."""
+        while True:
+            await asyncio.sleep(BEAT_S)
+            try:
+                await self._beat()
+            except (SQLAlchemyError, OSError):
+                log.exception("cannot renew the lease; trying again")
+
+    async def give_back(self) -> None:
+        """Lets the lease run out at once instead of erasing it: whoever finds it takes over what is left here."""
+        async with self._database.begin() as tx:
+            await store.expire_worker(tx, self._id)
+
+    async def _beat(self) -> None:
+        if self._database.is_sqlite:
+            return
+        async with self._database.begin() as tx:
+            is_known = await store.touch_worker(tx, self._id)
+        if not is_known:
+            log.warning("this worker was silent for too long and was buried; it comes back")
+            await self.take()
+        if not is_known or time.monotonic() - self._last_beat > LEASE_S:
+            self._patient_until = time.monotonic() + LEASE_S
+        self._last_beat = time.monotonic()
+        await self._executor.stop_cancelled()
+        await self._bury_silent()
+
+    async def _bury_silent(self) -> None:
+        """Those who said goodbye at once; those who fell silent only if we ourselves were not: after an outage of
+        the database everybody looks dead, and is not."""
+        lease_s = LEASE_S if time.monotonic() > self._patient_until else None
+        async with self._database.read() as tx:
+            silent = [other for other in await store.silent_workers(tx, lease_s) if other != self._id]
+        for other in silent:
+            count = await self._engine.take_over(other)
+            log.warning("worker %s is gone; %d of its runs go back to the queue", other, count)
+            async with self._database.begin() as tx:
+                await store.remove_worker(tx, other)

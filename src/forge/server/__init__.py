@@ -1,0 +1,1 @@
+"""Forge as a process: serving, working, and looking after itself."""

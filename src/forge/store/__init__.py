@@ -1,0 +1,1 @@
+"""The database: one door (`Store`), two engines (SQLite, PostgreSQL) that behave alike."""

@@ -1,0 +1,174 @@
+"""Transactions on SQLite or PostgreSQL.
+
+SQLite has one writer: writes share a single connection and queue up in this process instead of failing with
+"database is locked"; each begins IMMEDIATE, so a transaction never has to be upgraded half-way. Reads have
+connections of their own and, in WAL mode, never wait for the writer.
+"""
+
+import sqlite3
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+_SQLITE_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",  # a commit survives power loss, not only kill -9
+    "PRAGMA busy_timeout=30000",
+    "PRAGMA foreign_keys=ON",
+)
+
+STALE_TRANSACTION_MS = 5000
+"""A frozen process may hold row locks this long; after that PostgreSQL frees them for the others."""
+
+_SQLITE_PASSING = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+
+_SIZE = {
+    "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+    "postgresql": "SELECT pg_database_size(current_database())",
+}
+
+BeforeCommit = Callable[[], Awaitable[object]]
+AfterCommit = Callable[[], None]
+
+
+class Tx:
+    """One transaction; `after_commit` callbacks run only when it is durable."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.connection = connection
+        self._before: list[BeforeCommit] = []
+        self._after: list[AfterCommit] = []
+
+    async def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
+        return await self.connection.execute(statement, parameters)  # pyright: ignore[reportReturnType]
+
+    def insert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+        """An INSERT with ON CONFLICT: both databases know it, SQLAlchemy only knows it per database."""
+        is_postgresql = self.connection.dialect.name == "postgresql"
+        return postgresql.insert(table) if is_postgresql else sqlite.insert(table)
+
+    def before_commit(self, callback: BeforeCommit) -> None:
+        """Write this last: for rows many transactions share, whose lock should be held shortly and taken in order."""
+        self._before.append(callback)
+
+    def after_commit(self, callback: AfterCommit) -> None:
+        self._after.append(callback)
+
+    async def finish_writing(self) -> None:
+        for callback in self._before:
+            await callback()
+
+    def announce(self) -> None:
+        for callback in self._after:
+            callback()
+
+
+class Store:
+    """The only door to the database."""
+
+    def __init__(self, url: str) -> None:
+        self.url = sa.make_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            self._writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", connections=1)
+            self._reader = _sqlite_engine(self.url, begin="BEGIN", connections=4)
+        else:
+            self._writer = self._reader = create_async_engine(
+                self.url.set(drivername="postgresql+psycopg"),
+                pool_size=10,
+                max_overflow=10,
+                pool_pre_ping=True,
+                connect_args={"options": f"-c idle_in_transaction_session_timeout={STALE_TRANSACTION_MS}"},
+            )
+
+    @property
+    def kind(self) -> str:
+        return "sqlite" if self.is_sqlite else "postgresql"
+
+    @property
+    def path(self) -> Path | None:
+        """Where SQLite keeps its file; None on PostgreSQL."""
+        return Path(self.url.database) if self.is_sqlite and self.url.database else None
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncGenerator[Tx]:
+        """A transaction that writes: commits at the end, rolls back on any error."""
+        async with self._writer.connect() as connection, connection.begin():
+            tx = Tx(connection)
+            yield tx
+            await tx.finish_writing()
+        tx.announce()
+
+    @asynccontextmanager
+    async def read(self) -> AsyncGenerator[Tx]:
+        """A transaction that only reads, from one consistent picture."""
+        async with self._reader.connect() as connection, connection.begin():
+            yield Tx(connection)
+
+    async def size_bytes(self) -> int:
+        async with self.read() as tx:
+            return (await tx.execute(sa.text(_SIZE[self.kind]))).scalar_one()
+
+    async def close(self) -> None:
+        await self._writer.dispose()
+        await self._reader.dispose()
+
+
+def is_outage(error: SQLAlchemyError) -> bool:
+    """The database is away, busy or took the connection back; what was asked may well work a moment later."""
+    if isinstance(error, PoolTimeout):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    code: int | None = getattr(error.orig, "sqlite_errorcode", None)
+    if code is not None:  # SQLite calls almost everything operational, a missing table included
+        return code & 0xFF in _SQLITE_PASSING
+    return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+
+
+def configure_sqlite(connection: Any, _record: Any) -> None:
+    """Set up a new SQLite connection; also used by the run engine's own connections to the same file."""
+    cursor = connection.cursor()
+    for pragma in _SQLITE_PRAGMAS:
+        cursor.execute(pragma)
+    cursor.close()
+    if sqlite3.sqlite_version_info < (3, 42):
+        # The run engine's tables use unixepoch('subsec') from Python 3.12 on, whatever SQLite there is.
+        connection.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(_: str) -> float:
+    return time.time()
+
+
+def _sqlite_engine(url: sa.URL, *, begin: str, connections: int) -> AsyncEngine:
+    engine = create_async_engine(
+        url.set(drivername="sqlite+aiosqlite"),
+        connect_args={"isolation_level": None},
+        poolclass=AsyncAdaptedQueuePool,
+        pool_size=connections,
+        max_overflow=0,
+    )
+    event.listen(engine.sync_engine, "connect", configure_sqlite)
+
+    def emit_begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    event.listen(engine.sync_engine, "begin", emit_begin)
+    return engine

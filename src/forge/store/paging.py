@@ -1,0 +1,55 @@
+"""Pages of long lists. A cursor says where the last page ended, by (time, id), so new rows never shift a page."""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+from forge.errors import Malformed
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cursor:
+    at: datetime
+    id: str
+
+    def encode(self) -> str:
+        text = json.dumps([self.at.isoformat(), self.id])
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def decode(cls, text: str | None) -> "Cursor | None":
+        if text is None:
+            return None
+        try:
+            padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+            at, row_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+            moment = datetime.fromisoformat(at)
+            if moment.tzinfo is None or not isinstance(row_id, str):
+                raise ValueError(text)
+        except (ValueError, TypeError, binascii.Error) as error:
+            raise Malformed(
+                "This cursor was not made by Forge.",
+                hint="Take `meta.next_cursor` from the page before, or leave the cursor out.",
+                field="cursor",
+            ) from error
+        return cls(moment, row_id)
+
+
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """One page of a list, and the cursor of the next one if there is more."""
+
+    items: Sequence[T]
+    next_cursor: str | None = None
+
+
+def page_of(found: Sequence[T], limit: int, place: Callable[[T], Cursor]) -> Page[T]:
+    """From one row more than fits, which tells that there is another page."""
+    is_last = len(found) <= limit
+    return Page(found[:limit], None if is_last else place(found[limit - 1]).encode())

@@ -1,0 +1,206 @@
+"""Logs: JSON lines in a rotating file that is always there, readable lines on stderr. Both are written by a
+thread of their own, so that a slow disk does not hold up the event loop.
+
+Python's logging is one per process; `configure_logs` takes it over and `Logs.close` gives it back as it was.
+"""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import TextIOWrapper
+from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from pathlib import Path
+from queue import SimpleQueue
+
+from forge.errors import ConfigError
+from forge.telemetry.entry import HumanLines, JsonLines, attach, describe
+
+MAX_BYTES = 10_000_000
+OLD_FILES = 5
+MAX_WAITING = 10_000
+PATIENCE_S = 1.0
+REPEAT_S = 300.0
+
+_LIBRARIES: Mapping[str, int] = {
+    "uvicorn": logging.WARNING,  # what it says at info, Forge says itself, and better
+    "uvicorn.error": logging.NOTSET,
+    "uvicorn.access": logging.NOTSET,
+    "dbos": logging.WARNING,
+    "sqlalchemy": logging.WARNING,  # below that it logs every statement with its values
+    "alembic": logging.WARNING,
+    "httpx2": logging.WARNING,
+}
+
+
+def configure_logs(data_dir: Path, level: str, *, terminal: bool, name: str = "forge") -> "Logs":
+    """Start logging. `level` is for stderr, and `debug` means Forge's own: libraries stay at info.
+
+    `name` is the file's: two processes with one file would rotate it away from each other.
+    """
+    threshold = logging.getLevelNamesMapping()[level.upper()]
+    try:
+        file = _open_file(data_dir, name)
+    except OSError as error:
+        raise ConfigError([f"Cannot write logs below {data_dir}: {error.strerror or error}"]) from error
+    return Logs(file, _open_stderr(threshold, coloured=terminal), own_level=min(threshold, logging.INFO))
+
+
+class Logs:
+    """Logging while it is set up. `close` writes out what is waiting and undoes the set-up."""
+
+    def __init__(self, *outputs: logging.Handler, own_level: int) -> None:
+        self._outputs = outputs
+        waiting: SimpleQueue[logging.LogRecord] = SimpleQueue()
+        self._intake = _Intake(waiting)
+        self._listener = QueueListener(waiting, *outputs, respect_handler_level=True)
+        self._before = [_LoggerState.of(name) for name in ("", "forge", *_LIBRARIES)]
+        self._open = True
+        self._take_over(own_level)
+        self._listener.start()
+
+    def close(self) -> None:
+        if not self._open:
+            return
+        self._open = False
+        logging.getLogger().removeHandler(self._intake)
+        for state in self._before:
+            state.restore()
+        self._intake.admit_losses()
+        self._listener.stop()
+        for handler in (self._intake, *self._outputs):
+            handler.close()
+
+    def _take_over(self, own_level: int) -> None:
+        for name, level in _LIBRARIES.items():
+            logger = logging.getLogger(name)
+            # The handler is for DBOS: a logger without any gets one of its own, and stops propagating.
+            logger.handlers = [logging.NullHandler()]
+            logger.propagate = True
+            logger.setLevel(level)
+        access = logging.getLogger("uvicorn.access")
+        access.handlers, access.propagate = [], False  # uvicorn asks for handlers before it formats a line
+        logging.getLogger("forge").setLevel(own_level)
+        logging.getLogger().setLevel(logging.INFO)
+        logging.getLogger().addHandler(self._intake)
+
+
+class _Intake(QueueHandler):
+    """Turns a record into its entry where it was made, and hands it to the writing thread.
+
+    The queue is a `SimpleQueue`, the only one that may be used from a finalizer while it is in use; its bound
+    is kept here. When it is full the caller waits a moment; what then still does not fit is counted and the
+    count is logged.
+    """
+
+    def __init__(self, waiting: "SimpleQueue[logging.LogRecord]") -> None:
+        super().__init__(waiting)
+        self._waiting = waiting
+        self._lost = 0
+        self.addFilter(_Quiet())
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        return attach(record, describe(record))
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        if not self._has_room(0 if self._lost else PATIENCE_S):
+            self._lost += 1
+            return
+        self.admit_losses()
+        self._waiting.put(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A log call that cannot be formatted. The standard way prints its arguments, secrets and all."""
+        where = (record.name, logging.ERROR, record.pathname, record.lineno)
+        failed = logging.LogRecord(*where, "A log call failed; its text is lost", None, sys.exc_info())
+        self.enqueue(self.prepare(failed))
+
+    def admit_losses(self) -> None:
+        if lost := self._lost:
+            self._lost = 0
+            text = "%d log records were lost: they came faster than they could be written"
+            notice = logging.LogRecord(__name__, logging.WARNING, __file__, 0, text, (lost,), None)
+            self._waiting.put(self.prepare(notice))
+
+    def _has_room(self, patience_s: float) -> bool:
+        deadline = time.monotonic() + patience_s
+        while self._waiting.qsize() >= MAX_WAITING:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.002)
+        return True
+
+
+class _Quiet(logging.Filter):
+    """Holds what a level cannot: DBOS sets its own again when it starts, and OpenTelemetry repeats itself with
+    every batch while the collector is away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said_at: dict[tuple[str, str], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        library = record.name.partition(".")[0]
+        if library == "dbos":
+            return record.levelno >= logging.WARNING
+        if library == "opentelemetry":
+            return self._is_news(record)
+        return True
+
+    def _is_news(self, record: logging.LogRecord) -> bool:
+        what = (record.name, str(record.msg))
+        if record.created - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
+            return False
+        self._said_at[what] = record.created
+        return True
+
+
+class _PrivateFile(RotatingFileHandler):
+    """A rotating file that only its owner can read, also when it was there before."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        Path(self.baseFilename).chmod(0o600)
+        # A lone surrogate becomes \udcXX: JSON's own way to write it.
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+
+
+@dataclass(frozen=True)
+class _LoggerState:
+    logger: logging.Logger
+    level: int
+    propagate: bool
+    handlers: tuple[logging.Handler, ...]
+
+    @classmethod
+    def of(cls, name: str) -> "_LoggerState":
+        logger = logging.getLogger(name)
+        return cls(logger, logger.level, logger.propagate, tuple(logger.handlers))
+
+    def restore(self) -> None:
+        self.logger.setLevel(self.level)
+        self.logger.propagate = self.propagate
+        if self.logger is not logging.getLogger():
+            self.logger.handlers = list(self.handlers)
+
+
+def _open_file(data_dir: Path, name: str) -> logging.Handler:
+    folder = data_dir / "logs"
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    folder.chmod(0o700)
+    handler = _PrivateFile(
+        folder / f"{name}.log", maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8"
+    )
+    handler.setLevel(logging.INFO)
+    handler.setFormatter(JsonLines())
+    return handler
+
+
+def _open_stderr(threshold: int, *, coloured: bool) -> logging.Handler:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(threshold)
+    handler.setFormatter(HumanLines(coloured=coloured))
+    return handler

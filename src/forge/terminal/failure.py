@@ -1,0 +1,82 @@
+"""What a server's refusal is here: the same error the server raised, so that exit codes are the same everywhere."""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, Field, ValidationError
+
+from forge.errors import (
+    Conflict,
+    Denied,
+    ForgeError,
+    Gone,
+    Internal,
+    Invalid,
+    Malformed,
+    NotAllowed,
+    NotFound,
+    TooLarge,
+    TooMany,
+    TooSlow,
+    Unauthenticated,
+    Unavailable,
+)
+from forge.terminal.text import clean
+
+RETRY_AFTER_S = 60
+"""When a server says "too often" but not until when."""
+
+ERRORS: tuple[type[ForgeError], ...] = (
+    Invalid,
+    Malformed,
+    Unauthenticated,
+    Denied,
+    NotFound,
+    NotAllowed,
+    Conflict,
+    Gone,
+    TooLarge,
+    TooMany,
+    TooSlow,
+    Internal,
+    Unavailable,
+)
+_BY_CODE: dict[str, type[ForgeError]] = {kind.code: kind for kind in ERRORS}
+_BY_STATUS: dict[int, type[ForgeError]] = {kind.status: kind for kind in ERRORS}
+
+
+class Refusal(BaseModel):
+    code: str
+    message: str
+    hint: str | None = None
+    field: str | None = None
+
+
+class Refusals(BaseModel):
+    errors: list[Refusal] = Field(min_length=1)
+
+
+def error_from(body: bytes, status: int, headers: Mapping[str, str]) -> ForgeError:
+    """The error in an envelope; several become one with a line each."""
+    try:
+        refusals = Refusals.model_validate_json(body).errors
+    except ValidationError:
+        return Unavailable(f"The server answered {status}, but not the way Forge does.")
+    message = "\n".join(dict.fromkeys(refusal.message for refusal in refusals))
+    return make_error(refusals[0].model_copy(update={"message": message}), status, headers.get("retry-after"))
+
+
+def make_error(refusal: Refusal, status: int, retry_after: str | None = None) -> ForgeError:
+    kind = _BY_CODE.get(refusal.code) or _BY_STATUS.get(status) or Internal
+    message, hint = clean(refusal.message), refusal.hint and clean(refusal.hint)
+    if kind is TooMany:
+        seconds = int(retry_after) if retry_after and retry_after.isdigit() else RETRY_AFTER_S
+        return TooMany(message, retry_after_s=seconds, hint=f"Try again in {seconds} s.")
+    return kind(message, hint=hint, field=refusal.field)
+
+
+def error_of_close(code: int, reason: str) -> ForgeError:
+    """A WebSocket closed with 4000 + an HTTP status; other codes mean that it may be opened again."""
+    kind = _BY_STATUS.get(code - 4000)
+    if kind is None or kind is TooMany:
+        return Unavailable(f"The connection ended: {clean(reason) or code}")
+    return kind(clean(reason) or f"The server ended the connection ({code}).")

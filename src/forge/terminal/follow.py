@@ -1,0 +1,99 @@
+"""Follows an event stream over the WebSocket. Remembers the last number it saw, so a lost connection loses nothing."""
+
+import json
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
+from websockets.sync.client import ClientConnection, connect
+
+from forge.errors import ForgeError, Internal, TooSlow, Unauthenticated, Unavailable
+from forge.terminal.failure import Refusal, error_of_close, make_error
+from forge.terminal.place import Place
+
+PATIENCE_S = 60.0
+"""How long a server may be away before following it is given up."""
+RETRY_S = 0.5
+MAX_MESSAGE = 64 * 1024 * 1024
+
+RawEvent = dict[str, Any]
+
+
+class Follower:
+    def __init__(
+        self, locate: Callable[[], Place], user_agent: str, on_lost: Callable[[ForgeError], None]
+    ) -> None:
+        self._locate = locate
+        self._user_agent = user_agent
+        self._on_lost = on_lost
+        self._seq = 0
+        self._was_connected = False
+        self._lost_at: float | None = None
+
+    def follow(self, stream: str, within_s: float | None) -> Generator[RawEvent]:
+        deadline = None if within_s is None else time.monotonic() + within_s
+        while True:
+            try:
+                yield from self._listen(self._locate(), stream, deadline)
+            except (Unavailable, TooSlow, Unauthenticated) as error:
+                self._check_patience(error, deadline)
+                self._on_lost(error)
+                time.sleep(RETRY_S)
+
+    def _check_patience(self, error: ForgeError, deadline: float | None) -> None:
+        """A connection that never was is not waited for. One that was is, also when its key is no longer known: a
+        restarted server writes the next one in a moment."""
+        now = time.monotonic()
+        if not self._was_connected or (deadline is not None and now > deadline):
+            raise error
+        self._lost_at = self._lost_at or now
+        if now - self._lost_at > PATIENCE_S:
+            raise error
+
+    def _listen(self, place: Place, stream: str, deadline: float | None) -> Iterator[RawEvent]:
+        try:
+            with self._open(place) as socket:
+                socket.send(json.dumps({"type": "subscribe", "stream": stream, "after": self._seq}))
+                while True:
+                    yield from self._take(_receive(socket, deadline))
+        except ConnectionClosed as error:
+            raise _closed(error) from error
+        except (OSError, TimeoutError, InvalidHandshake, InvalidURI) as error:
+            raise Unavailable(f"Cannot follow {place.url}: {error}") from error
+
+    def _open(self, place: Place) -> ClientConnection:
+        return connect(
+            f"ws{place.url.removeprefix('http')}/ws",
+            additional_headers={"Authorization": f"Bearer {place.key}"},
+            user_agent_header=self._user_agent,
+            proxy=None if place.is_loopback else True,
+            max_size=MAX_MESSAGE,
+        )
+
+    def _take(self, message: dict[str, Any]) -> Iterator[RawEvent]:
+        if message["type"] == "error":
+            raise make_error(Refusal.model_validate(message), Internal.status)
+        self._was_connected, self._lost_at = True, None
+        if message["type"] != "events":
+            return
+        for event in message["events"]:
+            self._seq = event["seq"]
+            yield event
+
+
+def _receive(socket: ClientConnection, deadline: float | None) -> dict[str, Any]:
+    remaining = None if deadline is None else max(0.0, deadline - time.monotonic())
+    try:
+        return json.loads(socket.recv(timeout=remaining))
+    except TimeoutError as error:
+        raise Unavailable("The server is there, but what was waited for did not come in time.") from error
+
+
+def _closed(error: ConnectionClosed) -> ForgeError:
+    received = error.rcvd
+    return (
+        error_of_close(received.code, received.reason)
+        if received
+        else Unavailable("The connection was lost.")
+    )

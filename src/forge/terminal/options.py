@@ -1,0 +1,14 @@
+"""Options that mean the same in every command. Needs click only, so that help and completion stay quick."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    return click.option("--json", "as_json", is_flag=True, help="Print the data as JSON, and nothing else.")(
+        command
+    )

@@ -1,0 +1,139 @@
+"""The matrix of what a request may show. Rotation is in test_sessions, the life of keys in test_keys."""
+
+from dataclasses import replace
+
+import pytest
+
+from forge.accounts.authentication import Credentials, RequestKind
+from forge.accounts.models import NewKey
+from forge.accounts.service import Accounts
+from forge.accounts.tokens import csrf_token
+from forge.errors import Denied, Unauthenticated
+from forge.http.caller import Caller
+from forge.http.scope import CallerMethod
+
+ORIGIN = "http://localhost:8000"
+SAFE, UNSAFE, WEBSOCKET = RequestKind.SAFE, RequestKind.UNSAFE, RequestKind.WEBSOCKET
+
+
+@pytest.fixture
+async def session_token(accounts: Accounts, sign_in) -> str:
+    return await sign_in()
+
+
+@pytest.fixture
+async def key(accounts: Accounts, owner: Caller) -> str:
+    return (await accounts.create_key(owner, NewKey(name="CI"))).key
+
+
+def from_page(kind: RequestKind, token: str) -> Credentials:
+    """What a page of ours sends."""
+    return Credentials(
+        kind=kind,
+        session_token=token,
+        csrf_token=csrf_token(token),
+        origin=ORIGIN,
+        allowed_origins=frozenset({ORIGIN}),
+    )
+
+
+@pytest.mark.parametrize("kind", RequestKind)
+async def test_our_own_page_is_recognised(accounts: Accounts, session_token: str, kind: RequestKind):
+    recognised = await accounts.authenticator.recognise(from_page(kind, session_token))
+    assert recognised.caller.method is CallerMethod.SESSION
+
+
+@pytest.mark.parametrize("origin", [None, "null", "", "http://localhost:3000", "https://evil.example"])
+@pytest.mark.parametrize("kind", [UNSAFE, WEBSOCKET])
+async def test_a_cookie_from_another_page_changes_nothing(
+    accounts: Accounts, session_token: str, kind: RequestKind, origin: str | None
+):
+    with pytest.raises(Denied, match="page"):
+        await accounts.authenticator.recognise(replace(from_page(kind, session_token), origin=origin))
+
+
+@pytest.mark.parametrize("origin", [None, "https://evil.example"])
+async def test_reading_with_a_cookie_needs_neither_origin_nor_token(
+    accounts: Accounts, session_token: str, origin: str | None
+):
+    shown = replace(from_page(SAFE, session_token), origin=origin, csrf_token=None)
+    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+
+
+@pytest.mark.parametrize("shown", [None, "", "0" * 64, "é", csrf_token("another session")])
+async def test_a_change_with_a_cookie_needs_the_sessions_own_csrf_token(
+    accounts: Accounts, session_token: str, shown: str | None
+):
+    with pytest.raises(Denied, match="X-CSRF-Token"):
+        await accounts.authenticator.recognise(replace(from_page(UNSAFE, session_token), csrf_token=shown))
+
+
+async def test_a_socket_needs_no_csrf_token(accounts: Accounts, session_token: str):
+    shown = replace(from_page(WEBSOCKET, session_token), csrf_token=None)
+    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+
+
+async def test_no_allowed_origin_means_no_change(accounts: Accounts, session_token: str):
+    shown = replace(from_page(UNSAFE, session_token), allowed_origins=frozenset[str]())
+    with pytest.raises(Denied, match="not Forge's own"):
+        await accounts.authenticator.recognise(shown)
+
+
+@pytest.mark.parametrize("kind", RequestKind)
+@pytest.mark.parametrize("header", ["Bearer {}", "bearer   {} ", "api_key", "both"])
+async def test_a_key_needs_neither_origin_nor_csrf_token(
+    accounts: Accounts, key: str, kind: RequestKind, header: str
+):
+    shown = Credentials(
+        kind=kind,
+        authorization=None if header == "api_key" else header.replace("both", "Bearer {}").format(key),
+        api_key=key if header in {"api_key", "both"} else None,
+        origin="https://evil.example",
+    )
+    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.API_KEY
+
+
+async def test_two_different_keys_are_refused(accounts: Accounts, key: str):
+    shown = Credentials(kind=SAFE, authorization=f"Bearer {key}", api_key="forge_other")
+    with pytest.raises(Unauthenticated, match="Two different"):
+        await accounts.authenticator.recognise(shown)
+
+
+async def test_a_key_comes_before_a_cookie(accounts: Accounts, key: str, session_token: str):
+    shown = replace(from_page(UNSAFE, session_token), api_key=key)
+    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.API_KEY
+
+
+async def test_a_bad_key_is_not_saved_by_a_good_cookie(accounts: Accounts, session_token: str):
+    with pytest.raises(Unauthenticated, match="not known"):
+        await accounts.authenticator.recognise(replace(from_page(SAFE, session_token), api_key="forge_bad"))
+
+
+async def test_a_proxys_own_authorization_does_not_hide_the_cookie(accounts: Accounts, session_token: str):
+    shown = replace(from_page(SAFE, session_token), authorization="Basic YTpi")
+    assert (await accounts.authenticator.recognise(shown)).caller.method is CallerMethod.SESSION
+
+
+async def test_a_session_token_is_no_api_key(accounts: Accounts, session_token: str):
+    with pytest.raises(Unauthenticated, match="not known"):
+        await accounts.authenticator.recognise(
+            Credentials(kind=SAFE, authorization=f"Bearer {session_token}")
+        )
+
+
+@pytest.mark.parametrize("kind", RequestKind)
+@pytest.mark.parametrize("token", [None, ""])
+async def test_nobody_is_refused(accounts: Accounts, kind: RequestKind, token: str | None):
+    with pytest.raises(Unauthenticated, match="Nobody is signed in"):
+        await accounts.authenticator.recognise(Credentials(kind=kind, session_token=token, origin=ORIGIN))
+
+
+def test_credentials_do_not_show_their_secrets():
+    shown = Credentials(
+        kind=SAFE,
+        authorization="Bearer s3cret",
+        api_key="s3cret",
+        session_token="s3cret",
+        csrf_token="s3cret",
+    )
+    assert "s3cret" not in repr(shown)

@@ -1,0 +1,37 @@
+import anyio
+
+from forge.accounts.models import Account, Role
+from forge.accounts.owner import ensure_owner, owner_id
+from forge.accounts.service import Accounts
+from forge.accounts.tables import accounts as accounts_table
+from forge.store.engine import Store
+
+
+async def test_the_first_start_makes_the_owner_and_later_ones_find_it(store: Store):
+    async with store.begin() as tx:
+        first = await ensure_owner(tx)
+    async with store.begin() as tx:
+        second = await ensure_owner(tx)
+    assert (
+        first == second == Account(id=owner_id(), name="Owner", role=Role.OWNER, created_at=first.created_at)
+    )
+
+
+async def test_many_first_starts_at_once_make_one_owner(store: Store, rows):
+    made: list[Account] = []
+
+    async def start() -> None:
+        async with store.begin() as tx:
+            made.append(await ensure_owner(tx))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(start)
+    assert made == [made[0]] * 8
+    assert [row["id"] for row in await rows(accounts_table)] == [owner_id()]
+
+
+async def test_a_new_name_survives_the_next_start(accounts: Accounts):
+    renamed = await accounts.rename(owner_id(), "Ada")
+    assert await accounts.ensure_owner() == renamed == await accounts.account(owner_id())
+    assert renamed.name == "Ada"

@@ -1,0 +1,197 @@
+import anyio
+import pytest
+
+from forge.accounts.authentication import Credentials, Recognised, RequestKind
+from forge.accounts.owner import owner_id
+from forge.accounts.service import Accounts
+from forge.accounts.tables import sessions
+from forge.accounts.tokens import csrf_token
+from forge.errors import ForgeError, Unauthenticated
+from forge.http.caller import Caller
+from forge.http.scope import CallerMethod, Scope
+
+ORIGIN = "http://localhost:8000"
+
+
+async def show(accounts: Accounts, token: str, kind: RequestKind = RequestKind.SAFE) -> Recognised:
+    shown = Credentials(
+        kind=kind,
+        session_token=token,
+        csrf_token=csrf_token(token),
+        origin=ORIGIN,
+        allowed_origins=frozenset({ORIGIN}),
+    )
+    return await accounts.authenticator.recognise(shown)
+
+
+@pytest.fixture
+async def rotated(accounts: Accounts, clock, sign_in) -> tuple[str, str]:
+    """A session's token and the one that has just taken its place."""
+    old = await sign_in()
+    clock.advance(hours=1, seconds=1)
+    new = (await show(accounts, old)).new_session_token
+    assert new is not None
+    return old, new
+
+
+async def test_a_session_of_the_owner_may_do_everything(accounts: Accounts, rows, sign_in):
+    token = await sign_in()
+    [row] = await rows(sessions)
+    assert await show(accounts, token) == Recognised(
+        Caller(owner_id(), "Owner", frozenset({Scope.ADMIN}), CallerMethod.SESSION, row["id"])
+    )
+
+
+async def test_a_token_is_kept_for_an_hour(accounts: Accounts, clock, sign_in):
+    token = await sign_in()
+    clock.advance(hours=1)
+    assert (await show(accounts, token)).new_session_token is None
+
+
+async def test_an_older_token_is_replaced_and_the_new_one_goes_on(
+    rotated: tuple[str, str], accounts: Accounts, clock
+):
+    old, new = rotated
+    clock.advance(minutes=30)
+    after = await show(accounts, new)
+    assert new != old
+    assert after.new_session_token is None
+
+
+async def test_the_replaced_token_is_good_for_a_minute_and_leads_to_the_same_new_one(
+    rotated: tuple[str, str], accounts: Accounts, clock
+):
+    old, new = rotated
+    clock.advance(seconds=60)
+    assert (await show(accounts, old)).new_session_token == new
+
+
+async def test_a_late_replay_of_the_replaced_token_ends_the_session_for_both(
+    rotated: tuple[str, str], accounts: Accounts, clock, rows
+):
+    old, new = rotated
+    clock.advance(seconds=1)
+    await show(accounts, new)
+    clock.advance(seconds=60)
+    with pytest.raises(Unauthenticated, match="outdated copy"):
+        await show(accounts, old)
+    assert await rows(sessions) == []
+    with pytest.raises(Unauthenticated, match="has ended"):
+        await show(accounts, new)
+
+
+async def test_a_new_token_that_never_arrived_is_handed_out_again_however_late(
+    rotated: tuple[str, str], accounts: Accounts, clock
+):
+    """The answer was lost, or the lid was shut on it: nobody is signed out for that."""
+    old, new = rotated
+    clock.advance(hours=10)
+    assert (await show(accounts, old)).new_session_token == new
+    clock.advance(seconds=5)
+    await show(accounts, new)
+    assert (await show(accounts, old)).new_session_token == new, (
+        "a request that was on its way at the same time"
+    )
+    clock.advance(seconds=61)
+    with pytest.raises(Unauthenticated, match="outdated copy"):
+        await show(accounts, old)
+
+
+async def test_requests_at_the_same_time_all_get_the_same_new_token(accounts: Accounts, clock, sign_in):
+    old = await sign_in()
+    clock.advance(hours=2)
+    answers: list[Recognised] = []
+
+    async def request() -> None:
+        answers.append(await show(accounts, old))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(8):
+            group.start_soon(request)
+    assert answers == [answers[0]] * 8
+    assert answers[0].new_session_token is not None
+    assert (await show(accounts, answers[0].new_session_token)).new_session_token is None
+
+
+async def test_a_token_two_rotations_old_is_unknown(rotated: tuple[str, str], accounts: Accounts, clock):
+    oldest, old = rotated
+    clock.advance(hours=2)
+    new = (await show(accounts, old)).new_session_token
+    assert new is not None
+    with pytest.raises(Unauthenticated, match="has ended"):
+        await show(accounts, oldest)
+    assert await show(accounts, new)
+
+
+async def test_a_socket_never_replaces_the_token(accounts: Accounts, clock, sign_in):
+    token = await sign_in()
+    clock.advance(hours=5)
+    assert (await show(accounts, token, RequestKind.WEBSOCKET)).new_session_token is None
+    assert (await show(accounts, token)).new_session_token is not None
+
+
+async def test_a_forged_request_does_not_replace_the_token(accounts: Accounts, clock, rows, sign_in):
+    token = await sign_in()
+    clock.advance(hours=5)
+    before = await rows(sessions)
+    forged = Credentials(
+        kind=RequestKind.UNSAFE,
+        session_token=token,
+        csrf_token="guessed",
+        origin=ORIGIN,
+        allowed_origins=frozenset({ORIGIN}),
+    )
+    with pytest.raises(ForgeError, match="X-CSRF-Token"):
+        await accounts.authenticator.recognise(forged)
+    assert await rows(sessions) == before
+
+
+async def test_a_session_ends_after_thirty_days_without_use(accounts: Accounts, clock, sign_in):
+    token = await sign_in()
+    clock.advance(days=30)
+    with pytest.raises(Unauthenticated, match="has expired"):
+        await show(accounts, token)
+
+
+async def test_a_session_in_use_lives_on(accounts: Accounts, clock, sign_in):
+    token = await sign_in()
+    for _ in range(4):
+        clock.advance(days=20)
+        token = (await show(accounts, token)).new_session_token or token
+    assert await show(accounts, token)
+
+
+async def test_use_moves_the_expiry_at_most_once_a_minute(accounts: Accounts, clock, rows, sign_in):
+    token = await sign_in()
+    opened_at = clock.at
+    clock.advance(seconds=59)
+    await show(accounts, token)
+    assert (await rows(sessions))[0]["seen_at"] == opened_at
+    clock.advance(seconds=1)
+    await show(accounts, token)
+    [row] = await rows(sessions)
+    assert row["seen_at"] == clock.at
+    assert (row["expires_at"] - clock.at).days == 30
+
+
+async def test_logging_out_ends_the_session(accounts: Accounts, rows, sign_in):
+    token = await sign_in()
+    await accounts.log_out((await show(accounts, token)).caller)
+    assert await rows(sessions) == []
+    with pytest.raises(Unauthenticated, match="has ended"):
+        await show(accounts, token)
+
+
+async def test_an_open_connection_is_welcome_until_its_session_ends(accounts: Accounts, clock, sign_in):
+    caller = (await show(accounts, await sign_in())).caller
+    await accounts.check_still_welcome(caller)
+    clock.advance(days=30)
+    with pytest.raises(Unauthenticated, match="has ended"):
+        await accounts.check_still_welcome(caller)
+
+
+async def test_expired_sessions_are_swept_at_the_next_login(accounts: Accounts, clock, rows, sign_in):
+    await sign_in()
+    clock.advance(days=31)
+    await sign_in()
+    assert [row["created_at"] for row in await rows(sessions)] == [clock.at]

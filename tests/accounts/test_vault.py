@@ -1,0 +1,200 @@
+import traceback
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import SecretBytes, SecretStr
+
+from forge.accounts.models import SecretView
+from forge.accounts.tables import secrets
+from forge.accounts.vault import Vault
+from forge.errors import Conflict, Invalid, NotFound
+from forge.store.engine import Store
+
+VALUE = SecretStr("sk-ant-plaintext-abcd")
+
+
+async def test_a_secret_comes_out_as_it_went_in(vault: Vault, clock):
+    shown = await vault.set("API_KEY", VALUE)
+    assert shown == SecretView(
+        name="API_KEY", scope="", last_four="abcd", updated_at=clock.at, source="vault"
+    )
+    assert await vault.resolve("API_KEY") == VALUE
+    assert await vault.list() == [shown]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=st.text(min_size=1, alphabet=st.characters(codec="utf-8")))
+async def test_any_text_can_be_a_secret(vault: Vault, value: str):
+    await vault.set("NAME", SecretStr(value), "bot:atlas")
+    assert (await vault.resolve("NAME", "bot:atlas")).get_secret_value() == value
+
+
+async def test_setting_again_replaces_the_value_and_keeps_the_birthday(vault: Vault, clock, rows):
+    made_at = clock.at
+    await vault.set("API_KEY", VALUE)
+    [before] = await rows(secrets)
+    clock.advance(days=1)
+    await vault.set("API_KEY", SecretStr("a new value 1234"))
+    [after] = await rows(secrets)
+    assert (after["created_at"], after["updated_at"], after["last_four"]) == (made_at, clock.at, "1234")
+    assert after["nonce"] != before["nonce"]
+    assert (await vault.resolve("API_KEY")).get_secret_value() == "a new value 1234"
+
+
+async def test_the_same_value_is_never_the_same_ciphertext(vault: Vault, rows):
+    await vault.set("ONE", VALUE)
+    await vault.set("TWO", VALUE)
+    first, second = await rows(secrets)
+    assert (first["nonce"], first["ciphertext"]) != (second["nonce"], second["ciphertext"])
+
+
+async def test_the_database_holds_no_plaintext(vault: Vault, rows):
+    await vault.set("API_KEY", VALUE)
+    assert "plaintext" not in repr(await rows(secrets))
+
+
+async def test_the_environment_comes_before_the_scope_and_the_scope_before_everyone(
+    store: Store, vault: Vault, vault_key
+):
+    await vault.set("KEY", SecretStr("everyone"))
+    assert (await vault.resolve("KEY", "bot:atlas")).get_secret_value() == "everyone"
+    await vault.set("KEY", SecretStr("atlas only"), "bot:atlas")
+    assert (await vault.resolve("KEY", "bot:atlas")).get_secret_value() == "atlas only"
+    assert (await vault.resolve("KEY", "bot:other")).get_secret_value() == "everyone"
+    assert (await vault.resolve("KEY")).get_secret_value() == "everyone"
+    with_environment = Vault(store, vault_key, environment={"KEY": "from outside", "EMPTY": ""})
+    assert (await with_environment.resolve("KEY", "bot:atlas")).get_secret_value() == "from outside"
+
+
+async def test_a_scoped_secret_is_nobody_elses(vault: Vault):
+    await vault.set("KEY", VALUE, "bot:atlas")
+    for scope in ("", "bot:other"):
+        with pytest.raises(NotFound):
+            await vault.resolve("KEY", scope)
+
+
+async def test_a_missing_secret_says_what_to_set(store: Store, vault_key):
+    vault = Vault(store, vault_key, environment={"GITHUB_TOKEN": ""})
+    with pytest.raises(NotFound) as missing:
+        await vault.resolve("GITHUB_TOKEN", "bot:atlas")
+    assert missing.value.message == "The secret GITHUB_TOKEN of bot:atlas is not set."
+    assert missing.value.hint == (
+        "Set it (forge secrets set GITHUB_TOKEN), or start the server with GITHUB_TOKEN in its environment."
+    )
+
+
+async def test_the_list_shows_last_four_only_and_well_known_names_of_the_environment(
+    store: Store, clock, vault_key
+):
+    environment = {"ANTHROPIC_API_KEY": "from-the-shell-wxyz", "PATH": "/usr/bin", "SHORT": "1234567"}
+    vault = Vault(
+        store,
+        vault_key,
+        environment=environment,
+        known_names=["ANTHROPIC_API_KEY", "SHORT", "ABSENT"],
+        clock=clock,
+    )
+    await vault.set("ANTHROPIC_API_KEY", VALUE)
+    await vault.set("TOKEN", SecretStr("1234567"), "bot:atlas")
+    from_shell = SecretView(
+        name="ANTHROPIC_API_KEY", scope="", last_four="wxyz", updated_at=None, source="environment"
+    )
+    saved = SecretView(
+        name="ANTHROPIC_API_KEY", scope="", last_four="abcd", updated_at=clock.at, source="vault"
+    )
+    short = SecretView(name="SHORT", scope="", last_four="", updated_at=None, source="environment")
+    scoped = SecretView(name="TOKEN", scope="bot:atlas", last_four="", updated_at=clock.at, source="vault")
+    assert await vault.list() == [from_shell, saved, short, scoped]
+    assert await vault.list("") == [from_shell, saved, short]
+    assert await vault.list("bot:atlas") == [scoped]
+
+
+async def test_a_removed_secret_is_gone(vault: Vault):
+    shown = await vault.set("KEY", VALUE, "bot:atlas")
+    with pytest.raises(NotFound, match="no secret KEY"):
+        await vault.remove("KEY")
+    assert await vault.remove("KEY", "bot:atlas") == shown
+    with pytest.raises(NotFound, match="no secret KEY of bot:atlas"):
+        await vault.remove("KEY", "bot:atlas")
+
+
+async def test_another_key_does_not_open_the_vault(store: Store, vault: Vault):
+    await vault.set("KEY", VALUE)
+    other = Vault(store, SecretBytes(b"x" * 32), environment={})
+    with pytest.raises(Conflict, match="The vault key does not fit the secret KEY") as refused:
+        await other.resolve("KEY")
+    assert VALUE.get_secret_value() not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("column", ["ciphertext", "nonce"])
+@pytest.mark.parametrize("tamper", ["flip", "cut", "empty"])
+async def test_a_changed_row_does_not_open(store: Store, vault: Vault, column: str, tamper: str, rows):
+    await vault.set("KEY", VALUE)
+    old = (await rows(secrets))[0][column]
+    new = {"flip": bytes([old[0] ^ 1]) + old[1:], "cut": old[:-1], "empty": b""}[tamper]
+    await _change(store, **{column: new})
+    with pytest.raises(Conflict, match="does not fit"):
+        await vault.resolve("KEY")
+
+
+@pytest.mark.parametrize("moved", [{"name": "OTHER"}, {"scope": "bot:atlas"}])
+async def test_a_row_moved_to_another_place_does_not_open(store: Store, vault: Vault, moved: dict[str, str]):
+    await vault.set("KEY", VALUE)
+    await _change(store, **moved)
+    with pytest.raises(Conflict, match="does not fit"):
+        await vault.resolve(moved.get("name", "KEY"), moved.get("scope", ""))
+
+
+@pytest.mark.parametrize("name", ["", "1A", "A B", "../x", "A\n", "A\x00", "a" * 129, "é"])
+async def test_a_bad_name_is_refused(vault: Vault, name: str):
+    for attempt in (vault.resolve(name), vault.remove(name), vault.set(name, VALUE)):
+        with pytest.raises(Invalid) as refused:
+            await attempt
+        assert refused.value.field == "name"
+
+
+@pytest.mark.parametrize(
+    "scope", ["bot", "bot:", "Bot:a", "bot:a b", "bot:a\n", "bot:\x00", "bot:" + "a" * 65]
+)
+async def test_a_bad_scope_is_refused(vault: Vault, scope: str):
+    with pytest.raises(Invalid) as refused:
+        await vault.set("KEY", VALUE, scope)
+    assert refused.value.field == "scope"
+
+
+@pytest.mark.parametrize("length", [0, 65_537])
+async def test_a_value_of_a_bad_length_is_refused_without_showing_it(vault: Vault, length: int):
+    with pytest.raises(Invalid) as refused:
+        await vault.set("KEY", SecretStr("v" * length))
+    assert refused.value.message == "A secret has 1 to 65536 characters."
+
+
+async def test_a_value_that_is_no_text_is_refused_without_showing_it(vault: Vault):
+    with pytest.raises(Invalid) as refused:
+        await vault.set("KEY", SecretStr(VALUE.get_secret_value() + "\ud800"))
+    assert "plaintext" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("value", ["a secret\n", "a secret\x00", "short"])
+async def test_characters_that_cannot_be_seen_are_not_shown(vault: Vault, value: str):
+    assert (await vault.set("KEY", SecretStr(value))).last_four == ""
+    assert (await vault.resolve("KEY")).get_secret_value() == value
+
+
+async def test_the_longest_value_is_taken(vault: Vault):
+    await vault.set("KEY", SecretStr("v" * 65_536))
+    assert len(await vault.resolve("KEY")) == 65_536
+
+
+async def test_nothing_shows_a_secret_in_its_repr(vault: Vault, vault_key):
+    await vault.set("KEY", VALUE)
+    shown = [vault, vars(vault), await vault.list(), await vault.resolve("KEY"), vault_key]
+    assert "plaintext" not in repr(shown)
+    assert "kkkk" not in repr(shown)
+
+
+async def _change(store: Store, **values: object) -> None:
+    async with store.begin() as tx:
+        await tx.execute(sa.update(secrets).values(**values))

@@ -1,0 +1,161 @@
+"""Bad input gets a clear error, never a stack trace, and nothing is lost."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.server import Server
+
+JSON = {"Content-Type": "application/json"}
+UNKNOWN = "0198c0de-0000-7000-8000-000000000000"
+
+
+def request(server: Server, method: str, path: str, **options: Any) -> httpx2.Response:
+    with server.client() as client:
+        return client.request(method, path, **options)
+
+
+def error_of(answer: httpx2.Response) -> dict[str, Any]:
+    body = answer.json()
+    assert set(body) == {"data", "meta", "errors", "_links"}
+    assert body["data"] is None
+    assert set(body["meta"]) == {"request_id", "timestamp", "response_time_ms", "next_cursor"}
+    assert answer.headers["X-Request-ID"] == body["meta"]["request_id"]
+    assert "Traceback" not in answer.text and ".py" not in answer.text
+    return body["errors"][0]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "options", "status", "code"),
+    [
+        ("POST", "/api/v1/runs", {"content": b"{not json", "headers": JSON}, 400, "malformed"),
+        ("POST", "/api/v1/runs", {"content": b"\xff\xfe\x00", "headers": JSON}, 400, "malformed"),
+        ("POST", "/api/v1/runs", {"content": b'{"kind":"self_test"}'}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"content": b""}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": []}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": {"kind": 7}}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": {"kind": "self_test", "extra": 1}}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": {"kind": "nothing"}}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": {"kind": "self_test", "input": {"width": 0}}}, 422, "invalid"),
+        ("POST", "/api/v1/runs", {"json": {"kind": "self_test", "input": {"wide": 1}}}, 422, "invalid"),
+        ("GET", f"/api/v1/runs/{UNKNOWN}", {}, 404, "not_found"),
+        ("GET", "/api/v1/runs/..%2f..%2fetc%2fpasswd", {}, 404, "not_found"),
+        ("GET", "/api/v1/runs/%00", {}, 422, "invalid"),
+        ("GET", "/api/v1/gates/%00", {}, 422, "invalid"),
+        ("GET", "/api/v1/runs?kind=%00", {}, 422, "invalid"),
+        ("POST", f"/api/v1/runs/{UNKNOWN}/cancel", {}, 404, "not_found"),
+        ("GET", f"/api/v1/gates/{UNKNOWN}", {}, 404, "not_found"),
+        (
+            "POST",
+            f"/api/v1/gates/{UNKNOWN}/answer",
+            {"json": {"option": "yes", "shown_hash": "0" * 64}},
+            404,
+            "not_found",
+        ),
+        ("POST", f"/api/v1/gates/{UNKNOWN}/answer", {"json": {"option": "yes"}}, 422, "invalid"),
+        ("GET", "/api/v1/runs?cursor=garbage", {}, 400, "malformed"),
+        ("GET", "/api/v1/runs?cursor=bm90IGpzb24", {}, 400, "malformed"),
+        ("GET", "/api/v1/runs?cursor=WzEsMl0", {}, 400, "malformed"),
+        ("GET", "/api/v1/gates?cursor=%F0%9F%92%A9", {}, 400, "malformed"),
+        ("GET", "/api/v1/runs?limit=0", {}, 422, "invalid"),
+        ("GET", "/api/v1/runs?limit=all", {}, 422, "invalid"),
+        ("GET", "/api/v1/runs?status=odd", {}, 422, "invalid"),
+        ("GET", "/api/v1/events?stream=nonsense", {}, 422, "invalid"),
+        ("GET", "/api/v1/events?stream=run:unknown", {}, 404, "not_found"),
+        ("GET", "/api/v1/events?stream=account:other&after=-1", {}, 422, "invalid"),
+        ("PUT", "/api/v1/secrets/bad%20name", {"json": {"value": "x"}}, 422, "invalid"),
+        ("DELETE", "/api/v1/secrets/NOT_THERE", {}, 404, "not_found"),
+        ("DELETE", f"/api/v1/keys/{UNKNOWN}", {}, 404, "not_found"),
+        ("GET", "/api/v1/nothing", {}, 404, "not_found"),
+        ("PATCH", "/api/v1/runs", {}, 405, "not_allowed"),
+        ("POST", "/api/v1/login", {"json": {"token": "wrong"}}, 401, "unauthenticated"),
+        ("POST", "/api/v1/login", {"json": {}}, 422, "invalid"),
+    ],
+)
+def test_what_cannot_be_done_is_said_clearly(
+    server: Server, method: str, path: str, options: Any, status: int, code: str
+):
+    answer = request(server, method, path, **options)
+    error = error_of(answer)
+    assert (answer.status_code, error["code"]) == (status, code), answer.text
+    assert error["message"]
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_at_once(server: Server):
+    answer = request(server, "POST", "/api/v1/runs", content=b"x" * 2_000_000)
+    assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
+
+
+def test_a_body_that_turns_out_too_large_is_refused_as_soon_as_it_is(server: Server):
+    def endless():
+        for _ in range(100):
+            yield b"x" * 65_536
+
+    answer = request(server, "POST", "/api/v1/runs", content=endless())
+    assert (answer.status_code, error_of(answer)["code"]) == (413, "too_large")
+
+
+def test_a_request_id_comes_back_and_a_strange_one_is_replaced(server: Server):
+    assert (
+        request(server, "GET", "/health", headers={"X-Request-ID": "abc-1"}).headers["X-Request-ID"]
+        == "abc-1"
+    )
+    strange = "x" * 500
+    assert (
+        request(server, "GET", "/health", headers={"X-Request-ID": strange}).headers["X-Request-ID"]
+        != strange
+    )
+
+
+def test_a_used_or_expired_link_is_refused(server: Server):
+    token = server.call("POST", "/api/v1/login-links")["url"].split("token=")[1]
+    assert request(server, "POST", "/api/v1/login", json={"token": token}).status_code == 200
+    again = request(server, "POST", "/api/v1/login", json={"token": token})
+    error = error_of(again)
+    assert (again.status_code, error["code"]) == (410, "gone")
+    assert "forge login --link" in error["hint"]
+
+
+def test_a_revoked_key_says_so(server: Server):
+    created = server.call("POST", "/api/v1/keys", {"name": "soon gone", "scopes": ["read"]})
+    server.call("DELETE", f"/api/v1/keys/{created['api_key']['id']}")
+    answer = request(server, "GET", "/api/v1/me", headers={"Authorization": f"Bearer {created['key']}"})
+    assert answer.status_code == 401
+    assert "revoked" in error_of(answer)["message"]
+
+
+def test_health_is_open_and_plain(server: Server):
+    assert httpx2.get(f"{server.url}/health").json() == {"status": "ok"}
+    version = httpx2.get(f"{server.url}/health/version").json()
+    assert set(version) == {"version"}
+
+
+def test_metrics_tell_what_happened(server: Server):
+    text = request(server, "GET", "/metrics").text
+    assert 'forge_http_requests_total{method="GET",route="/health",status="200"}' in text
+
+
+def test_too_many_requests_are_slowed_down(start_server: Any, tmp_path: Path):
+    server = start_server(FORGE_RATE_LIMIT_PER_MINUTE="5")
+    with server.client() as client:
+        answers = [client.get("/api/v1/me") for _ in range(8)]
+    statuses = [answer.status_code for answer in answers]
+    assert statuses[:5] == [200] * 5 and statuses[-1] == 429
+    assert error_of(answers[-1])["code"] == "too_many"
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+
+
+def test_guessing_login_links_is_slow(start_server: Any):
+    server = start_server()
+    with server.client() as client:
+        statuses = [client.post("/api/v1/login", json={"token": f"guess{n}"}).status_code for n in range(12)]
+    assert statuses == [401] * 10 + [429] * 2
+
+
+def test_the_log_has_the_request_and_no_secret(server: Server):
+    request(server, "GET", f"/api/v1/runs/{UNKNOWN}")
+    lines = [json.loads(line) for line in (server.data_dir / "logs" / "forge.log").read_text().splitlines()]
+    assert all({"at", "level", "logger", "message"} <= set(line) for line in lines)
+    assert server.key not in (server.data_dir / "logs" / "forge.log").read_text()

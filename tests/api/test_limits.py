@@ -1,0 +1,50 @@
+"""Limits count what they should, and cannot be slipped past."""
+
+from collections.abc import Callable
+
+import httpx2
+from tests.support.server import Server
+
+from forge.api.limits import SWEEP_ABOVE, Buckets
+
+
+def test_a_bucket_empties_and_fills_again():
+    buckets = Buckets(60)
+    assert [buckets.take("a", 0.0) for _ in range(60)] == [0.0] * 60
+    assert buckets.take("a", 0.0) == 1.0
+    assert buckets.take("b", 0.0) == 0.0
+    assert buckets.take("a", 1.0) == 0.0
+
+
+def test_clients_that_are_as_good_as_new_are_forgotten():
+    buckets = Buckets(60)
+    for n in range(SWEEP_ABOVE + 10):
+        buckets.take(str(n), 0.0)
+    buckets.take("new", 120.0)
+    assert len(buckets._buckets) == 1
+
+
+def test_a_new_guess_each_time_does_not_slip_past(start_server: Callable[..., Server]):
+    server = start_server(FORGE_RATE_LIMIT_PER_MINUTE="200")
+    statuses = [
+        httpx2.get(f"{server.url}/api/v1/me", headers={"Authorization": f"Bearer forge_{n:043d}"}).status_code
+        for n in range(14)
+    ]
+    assert statuses == [401] * 10 + [429] * 4
+
+
+def test_a_defect_leaves_with_its_request_id_and_headers(start_server: Callable[..., Server]):
+    """The database is taken away under the server: what it answers then is still one of ours."""
+    server = start_server()
+    for name in ("forge.db", "forge.db-wal", "forge.db-shm"):
+        path = server.data_dir / name
+        if path.exists():
+            path.write_bytes(b"this is not a database any more" * 1000)
+    with server.client() as client:
+        answers = [client.get("/api/v1/runs", headers={"X-Request-ID": "lost-1"}) for _ in range(5)]
+    answer = answers[-1]
+    assert answer.status_code in {500, 503}
+    assert answer.headers["X-Request-ID"] == answer.json()["meta"]["request_id"] == "lost-1"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Traceback" not in answer.text
+    server.kill()

@@ -1,0 +1,87 @@
+"""Several processes: on PostgreSQL they are one Forge; on SQLite the second one is refused."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from tests.support.postgres import Postgres
+from tests.support.server import Server
+from websockets.asyncio.client import connect
+
+
+async def test_what_one_process_appends_another_tells_at_once(
+    start_server: Callable[..., Server], postgres: Postgres, tmp_path
+):
+    url = postgres.new_database()
+    one = await asyncio.to_thread(start_server, tmp_path / "one", FORGE_DATABASE_URL=url)
+    vault = str(one.data_dir / "vault.key")
+    two = await asyncio.to_thread(
+        start_server, tmp_path / "two", FORGE_DATABASE_URL=url, FORGE_VAULT_KEY_FILE=vault
+    )
+    account = (await asyncio.to_thread(one.call, "GET", "/api/v1/me"))["account"]["id"]
+    headers = {"Authorization": f"Bearer {two.key}"}
+    async with connect(two.url.replace("http", "ws") + "/ws", additional_headers=headers) as socket:
+        await socket.send(json.dumps({"type": "subscribe", "stream": f"account:{account}"}))
+        assert json.loads(await socket.recv())["type"] == "subscribed"
+        run = await asyncio.to_thread(one.call, "POST", "/api/v1/runs", {"kind": "self_test"})
+        statuses: list[str] = []
+        async with asyncio.timeout(5):  # far below the 15 s after which a lost wake-up is noticed
+            while "completed" not in statuses:
+                message = json.loads(await socket.recv())
+                statuses += [event["data"]["run"]["status"] for event in message.get("events", [])]
+    assert statuses[0] == "pending" and run["status"] == "pending"
+
+
+async def test_a_run_cancelled_through_another_process_stops(
+    start_server: Callable[..., Server], postgres: Postgres, tmp_path
+):
+    url = postgres.new_database()
+    shared = {"FORGE_DATABASE_URL": url, "FORGE_VAULT_KEY_FILE": str(tmp_path / "vault.key")}
+    servers = [await asyncio.to_thread(start_server, tmp_path / name, **shared) for name in ("one", "two")]
+    bodies = [{"kind": "self_test", "input": {"step_ms": 60_000}} for _ in range(6)]
+    ids = [(await asyncio.to_thread(servers[0].call, "POST", "/api/v1/runs", body))["id"] for body in bodies]
+    async with asyncio.timeout(30):
+        for run_id in ids:
+            while not (await asyncio.to_thread(servers[0].call, "GET", f"/api/v1/runs/{run_id}"))["steps"]:
+                await asyncio.sleep(0.05)
+    for run_id in ids:
+        await asyncio.to_thread(servers[1].call, "POST", f"/api/v1/runs/{run_id}/cancel")
+    for server in servers:
+        await asyncio.to_thread(server.stop)  # would wait for a step that goes on
+        assert server.process.returncode == 0
+
+
+def test_a_second_server_on_the_same_data_directory_is_refused(server: Server):
+    command = [sys.executable, "-m", "forge", "serve", "--port", "0", "--data-dir", str(server.data_dir)]
+    second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert second.returncode == 2
+    assert f"Another Forge (process {server.process.pid}) already uses" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert server.call("GET", "/api/v1/me")
+
+
+def test_a_server_with_another_vault_key_is_refused(
+    start_server: Callable[..., Server], postgres: Postgres, tmp_path
+):
+    url = postgres.new_database()
+    start_server(tmp_path / "one", FORGE_DATABASE_URL=url)
+    with pytest.raises(AssertionError, match="The vault key is not the one"):
+        start_server(tmp_path / "two", FORGE_DATABASE_URL=url)
+
+
+def test_a_worker_without_postgresql_is_refused(tmp_path):
+    command = [sys.executable, "-m", "forge", "worker", "--data-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "FORGE_DATABASE_URL: a worker needs PostgreSQL" in done.stderr) == (2, True)
+
+
+def test_stopping_leaves_nothing_behind(start_server: Callable[..., Server]):
+    server = start_server()
+    server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 60_000}})
+    server.stop()
+    assert server.process.returncode == 0
+    assert not (server.data_dir / "server.json").exists()
+    assert "Traceback" not in server.output and "ERROR" not in server.output

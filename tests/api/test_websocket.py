@@ -1,0 +1,235 @@
+"""The live tail: nothing lost, nothing twice, nobody in who should not be."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tests.support.live import Live
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+
+from forge.api import websocket
+from forge.runs.models import RunProgressed
+
+EVENTS = 10_000
+CUTS = 100
+
+
+@pytest.fixture
+async def stream(live_forge: Live) -> str:
+    """A stream that its owner may watch, and a test may write to."""
+    return f"account:{live_forge.account_id}"
+
+
+async def append(live: Live, stream: str, count: int) -> None:
+    async with live.forge.store.begin() as tx:
+        facts = [RunProgressed(done=n, total=10_000_000, note="") for n in range(count)]
+        await live.forge.events.append(tx, stream, *facts)
+
+
+async def messages(socket: ClientConnection) -> AsyncIterator[dict[str, Any]]:
+    async for text in socket:
+        yield json.loads(text)
+
+
+async def subscribe(socket: ClientConnection, stream: str, after: int = 0) -> dict[str, Any]:
+    await socket.send(json.dumps({"type": "subscribe", "stream": stream, "after": after}))
+    return json.loads(await asyncio.wait_for(socket.recv(), 10))
+
+
+async def test_a_client_cut_a_hundred_times_ends_with_everything_once(live_forge: Live, stream: str):
+    chance = random.Random(3)
+    seen: list[int] = []
+    cuts = 0
+
+    async def write() -> None:
+        for _ in range(EVENTS // 50):
+            await append(live_forge, stream, 50)
+
+    async def follow_until_cut() -> None:
+        patience = chance.randrange(1, EVENTS // CUTS)
+        async with live_forge.socket() as socket:
+            await subscribe(socket, stream, seen[-1] if seen else 0)
+            got = 0
+            async for message in messages(socket):
+                numbers = [event["seq"] for event in message.get("events", [])]
+                # A cut may fall anywhere, also between receiving and keeping: only a part of this message is kept.
+                kept = numbers[: patience - got] if cuts < CUTS else numbers
+                seen.extend(kept)
+                got += len(kept)
+                if (cuts < CUTS and got >= patience) or (seen and seen[-1] == EVENTS):
+                    socket.transport.abort()
+                    return
+
+    writing = asyncio.create_task(write())
+    async with asyncio.timeout(120):
+        while not seen or seen[-1] < EVENTS:
+            await follow_until_cut()
+            cuts += 1
+        await writing
+    assert cuts >= CUTS
+    assert seen == list(range(1, EVENTS + 1))
+
+
+async def test_a_subscription_is_confirmed_then_history_then_what_comes(live_forge: Live, stream: str):
+    await append(live_forge, stream, 3)
+    async with live_forge.socket() as socket:
+        assert await subscribe(socket, stream, 1) == {"type": "subscribed", "stream": stream, "last_seq": 3}
+        history = json.loads(await socket.recv())
+        assert [event["seq"] for event in history["events"]] == [2, 3]
+        await append(live_forge, stream, 1)
+        (event,) = json.loads(await asyncio.wait_for(socket.recv(), 10))["events"]
+        assert event == {
+            "stream": stream,
+            "seq": 4,
+            "at": event["at"],
+            "type": "run.progress",
+            "data": {"done": 0, "total": 10_000_000, "note": ""},
+        }
+
+
+async def test_a_client_may_follow_from_now_on(live_forge: Live, stream: str):
+    await append(live_forge, stream, 3)
+    async with live_forge.socket() as socket:
+        await socket.send(json.dumps({"type": "subscribe", "stream": stream, "after": None}))
+        assert json.loads(await socket.recv())["last_seq"] == 3
+        await append(live_forge, stream, 1)
+        (event,) = json.loads(await asyncio.wait_for(socket.recv(), 10))["events"]
+        assert event["seq"] == 4
+
+
+async def test_unsubscribing_stops_a_stream_and_keeps_the_others(live_forge: Live, stream: str):
+    async with live_forge.socket() as socket:
+        await subscribe(socket, stream)
+        await socket.send(json.dumps({"type": "unsubscribe", "stream": stream}))
+        await socket.send(json.dumps({"type": "subscribe", "stream": "run:unknown"}))
+        assert json.loads(await socket.recv())["code"] == "not_found"
+        await append(live_forge, stream, 1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(socket.recv(), 0.3)
+
+
+@pytest.mark.parametrize("stream", ["run:0198", "account:somebody-else", "nothing:1"])
+async def test_a_stream_that_is_not_yours_looks_like_none(live_forge: Live, stream: str):
+    async with live_forge.socket() as socket:
+        answer = await subscribe(socket, stream)
+    assert (answer["type"], answer["code"], answer["stream"]) == ("error", "not_found", stream)
+
+
+async def test_a_cursor_from_the_future_is_an_error_of_that_stream_only(live_forge: Live, stream: str):
+    async with live_forge.socket() as socket:
+        assert (await subscribe(socket, stream, 99))["code"] == "conflict"
+        assert (await subscribe(socket, stream, 0))["type"] == "subscribed"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("{not json", 4400),
+        ('{"type":"dance"}', 4422),
+        ('{"type":"subscribe","stream":"run:../../etc"}', 4422),
+        ('{"type":"subscribe","stream":"run:a","after":-1}', 4422),
+        ('{"type":"subscribe","stream":"run:a","after":1e300}', 4422),
+        ("[]", 4422),
+        ('"' + "x" * 5000 + '"', 4413),
+    ],
+)
+async def test_a_client_that_breaks_the_protocol_is_told_and_closed(live_forge: Live, text: str, code: int):
+    async with live_forge.socket() as socket:
+        await socket.send(text)
+        with pytest.raises(ConnectionClosed):
+            await asyncio.wait_for(socket.recv(), 10)
+        assert socket.close_code == code
+        assert socket.close_reason
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer forge_wrong"}, {"Cookie": "forge_session=x"}]
+)
+async def test_a_socket_without_a_caller_is_closed(live_forge: Live, headers: dict[str, str]):
+    address = live_forge.url.replace("http", "ws") + "/ws"
+    async with connect(address, additional_headers=headers) as socket:
+        with pytest.raises(ConnectionClosed):
+            await asyncio.wait_for(socket.recv(), 10)
+        assert socket.close_code in {4401, 4403}
+
+
+async def test_pings_come_and_a_revoked_key_ends_the_connection(
+    live_forge: Live, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(websocket, "PING_S", 0.1)
+    async with live_forge.client() as client:
+        created = (
+            await client.post("/api/v1/keys", json={"name": "short-lived", "scopes": ["read"]})
+        ).json()["data"]
+        address = live_forge.url.replace("http", "ws") + "/ws"
+        async with connect(address, additional_headers={"X-API-Key": created["key"]}) as socket:
+            assert json.loads(await asyncio.wait_for(socket.recv(), 10)) == {"type": "ping"}
+            await client.delete(f"/api/v1/keys/{created['api_key']['id']}")
+            with pytest.raises(ConnectionClosed):
+                while True:
+                    await asyncio.wait_for(socket.recv(), 10)
+            assert socket.close_code == 4401
+
+
+async def test_a_client_that_does_not_read_is_dropped_and_may_come_back(
+    live_forge: Live, stream: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(websocket, "SEND_TIMEOUT_S", 0.5)
+    reader, writer = await open_without_reading(live_forge)
+    message = json.dumps({"type": "subscribe", "stream": stream}).encode()
+    writer.write(Frame(Opcode.TEXT, message).serialize(mask=True))
+    async with asyncio.timeout(60):
+        while clients(live_forge) == 0:
+            await asyncio.sleep(0.01)
+        while clients(live_forge) > 0:  # more and more for it to read, until the server has had enough
+            async with live_forge.forge.store.begin() as tx:
+                facts = [RunProgressed(done=0, total=1, note="x" * 10_000)] * 50
+                await live_forge.forge.events.append(tx, stream, *facts)
+        while await reader.read(1_000_000):
+            pass  # what was on its way; then the end
+    writer.close()
+    async with live_forge.socket() as socket:
+        assert (await subscribe(socket, stream))["type"] == "subscribed"
+
+
+async def open_without_reading(live: Live) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A WebSocket whose client stops taking bytes off the network after the first few."""
+    address = urlsplit(live.url)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=1024)
+    lines = (
+        "GET /ws HTTP/1.1",
+        f"Host: {address.netloc}",
+        f"Authorization: Bearer {live.key}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    )
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+    await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
+def clients(live: Live) -> float:
+    text = live.forge.telemetry.metrics.render()[0].decode()
+    (line,) = [line for line in text.splitlines() if line.startswith("forge_websocket_clients ")]
+    return float(line.split()[1])
+
+
+async def test_one_socket_may_not_follow_the_whole_world(
+    live_forge: Live, stream: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(websocket, "MAX_STREAMS", 1)
+    async with live_forge.socket() as socket:
+        await subscribe(socket, stream)
+        await subscribe(socket, stream)  # the same one again takes no second place
+        await socket.send(json.dumps({"type": "subscribe", "stream": "run:another"}))
+        with pytest.raises(ConnectionClosed):
+            await asyncio.wait_for(socket.recv(), 10)
+        assert socket.close_code == 4429

@@ -1,0 +1,127 @@
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import PHONE, Visitor
+
+from forge import __version__
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+def heading(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def test_the_sidebar_has_the_areas_that_exist_and_the_version(visit: Visit):
+    sidebar = visit().page.get_by_role("navigation", name="Main")
+    areas = sidebar.get_by_role("list").get_by_role("link")
+    expect(areas).to_have_count(3)
+    for place, name in enumerate(["Home", "Runs", "Settings"]):
+        expect(areas.nth(place)).to_have_accessible_name(name)
+    expect(sidebar).to_contain_text(f"v{__version__}")
+
+
+def test_every_area_is_two_keys_away(visit: Visit):
+    page = visit().page
+    for keys, name in (("gr", "Runs"), ("g,", "Settings"), ("gh", "Home")):
+        for key in keys:
+            page.keyboard.press(key)
+        heading(page, name)
+
+
+def test_the_palette_finds_runs_and_goes(visit: Visit):
+    page = visit().page
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("api")
+    expect(page.get_by_role("option", selected=True)).to_contain_text("API keys")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/settings/keys$"))
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_escape_closes_the_palette_and_gives_the_focus_back(visit: Visit):
+    page = visit().page
+    opener = page.get_by_role("button", name=re.compile("Search or run"))
+    opener.click()
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(opener).to_be_focused()
+
+
+def test_help_lists_the_keys_of_this_page(visit: Visit):
+    visitor = visit()
+    visitor.open("/runs")
+    heading(visitor.page, "Runs")
+    visitor.page.keyboard.press("?")
+    dialog = visitor.page.get_by_role("dialog")
+    for label in ("Search or run", "Home", "Next row", "Filter"):
+        expect(dialog.get_by_text(label, exact=True)).to_be_visible()
+
+
+def test_letters_typed_into_a_field_are_text(visit: Visit):
+    visitor = visit()
+    visitor.open("/runs")
+    heading(visitor.page, "Runs")
+    visitor.page.keyboard.press("/")
+    visitor.page.keyboard.type("gh?j")
+    expect(visitor.page.get_by_role("searchbox")).to_have_value("gh?j")
+    heading(visitor.page, "Runs")
+
+
+def test_the_chosen_theme_survives_a_reload(visit: Visit):
+    page = visit(scheme="light").page
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(background)
+    page.get_by_role("button", name="Light or dark").click()
+    dark = page.evaluate(background)
+    page.reload()
+    assert page.evaluate(background) == dark != light
+
+
+def test_an_unknown_address_says_so_inside_the_shell(visit: Visit):
+    visitor = visit()
+    visitor.open("/no/such/page")
+    heading(visitor.page, "Not found")
+    visitor.page.get_by_role("main").get_by_role("link", name="Go home").click()
+    heading(visitor.page, "Home")
+
+
+def test_a_run_that_does_not_exist_is_an_error_with_details_to_copy(visit: Visit):
+    visitor = visit()
+    visitor.open("/runs/00000000-0000-0000-0000-000000000000")
+    heading(visitor.page, "Not found")
+    expect(visitor.page.get_by_role("button", name="Copy details")).to_be_visible()
+    expect(visitor.page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):
+    page = visit(viewport=PHONE).page
+    expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("dialog").get_by_role("link", name="Runs").click()
+    heading(page, "Runs")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/runs", "/settings", "/settings/keys", "/settings/secrets", "/settings/about"]
+)
+def test_nothing_is_wider_than_a_phone(visit: Visit, path: str):
+    visitor = visit(viewport=PHONE)
+    visitor.open(path)
+    visitor.page.wait_for_load_state("networkidle")
+    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_the_first_thing_to_tab_to_skips_the_sidebar(visit: Visit):
+    visitor = visit()
+    visitor.open("/settings")
+    heading(visitor.page, "Settings")
+    visitor.page.keyboard.press("Tab")
+    expect(visitor.page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.page.get_by_role("main")).to_be_focused()

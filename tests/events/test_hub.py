@@ -1,0 +1,119 @@
+"""Followers get everything past their cursor, in order, once, however slow they are."""
+
+import asyncio
+from contextlib import aclosing
+
+import anyio
+import pytest
+
+from forge.errors import Conflict, NotFound
+from forge.events import hub
+from forge.events.log import EventLog
+from forge.runs.models import RunResumed
+from forge.store.engine import Store
+from forge.telemetry import Metrics
+
+STREAM = "run:followed"
+
+
+@pytest.fixture
+def log(store: Store) -> EventLog:
+    return EventLog(store, Metrics(version="test"))
+
+
+async def append(store: Store, log: EventLog, count: int) -> None:
+    async with store.begin() as tx:
+        await log.append(tx, STREAM, *[RunResumed()] * count)
+
+
+async def collect(log: EventLog, *, after: int, until: int, pause_s: float = 0) -> list[int]:
+    seen: list[int] = []
+    async with aclosing(log.hub.follow(STREAM, after)) as follower:
+        async for batch in follower:
+            seen += [event.seq for event in batch]
+            if seen and seen[-1] >= until:
+                break
+            await anyio.sleep(pause_s)
+    return seen
+
+
+async def test_a_follower_gets_history_then_what_comes(store: Store, log: EventLog):
+    await append(store, log, 3)
+    task = asyncio.create_task(collect(log, after=1, until=6))
+    await anyio.sleep(0.05)
+    await append(store, log, 3)
+    assert await asyncio.wait_for(task, 10) == [2, 3, 4, 5, 6]
+
+
+async def test_an_unchanged_stream_says_only_that_it_is_connected(log: EventLog):
+    async with aclosing(log.hub.follow(STREAM, 0)) as follower:
+        assert await anext(follower) == []
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(follower), 0.1)
+
+
+async def test_slow_and_fast_followers_see_the_same(
+    store: Store, log: EventLog, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        hub, "KEPT", 20
+    )  # less than is written, so the slow one must fall back on the database
+    fast = asyncio.create_task(collect(log, after=0, until=200))
+    slow = asyncio.create_task(collect(log, after=0, until=200, pause_s=0.05))
+    for _ in range(20):
+        await append(store, log, 10)
+    everything = list(range(1, 201))
+    assert await asyncio.wait_for(fast, 30) == everything
+    assert await asyncio.wait_for(slow, 30) == everything
+
+
+async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store: Store, log: EventLog):
+    async def hop() -> list[int]:
+        seen: list[int] = []
+        while not seen or seen[-1] < 300:
+            after = seen[-1] if seen else 0
+            seen += await collect(log, after=after, until=after + 1)
+        return seen
+
+    hoppers = [asyncio.create_task(hop()) for _ in range(5)]
+    for _ in range(100):
+        await append(store, log, 3)
+    for hopper in hoppers:
+        assert await asyncio.wait_for(hopper, 30) == list(range(1, 301))
+
+
+async def test_a_cursor_from_the_future_is_refused(store: Store, log: EventLog):
+    await append(store, log, 2)
+    with pytest.raises(Conflict, match="has not come as far as 9"):
+        await anext(log.hub.follow(STREAM, 9))
+
+
+async def test_following_a_deleted_stream_ends(store: Store, log: EventLog):
+    await append(store, log, 3)
+    async with aclosing(log.hub.follow(STREAM, 0)) as follower:
+        assert await anext(follower) == []
+        async with store.begin() as tx:
+            await log.delete(tx, STREAM)
+        with pytest.raises(NotFound, match="was deleted"):
+            async with asyncio.timeout(10):
+                async for _ in follower:
+                    pass
+
+
+async def test_one_read_serves_all_followers(store: Store, log: EventLog, monkeypatch: pytest.MonkeyPatch):
+    reads = 0
+    read = log.hub._read
+
+    async def counted(stream: str, after: int, limit: int):
+        nonlocal reads
+        reads += 1
+        return await read(stream, after, limit)
+
+    monkeypatch.setattr(log.hub, "_read", counted)
+    followers = [asyncio.create_task(collect(log, after=0, until=50)) for _ in range(100)]
+    await anyio.sleep(0.2)
+    reads = 0
+    for _ in range(50):
+        await append(store, log, 1)
+    assert all(await asyncio.gather(*followers))
+    assert reads <= 2 * 50 + 10

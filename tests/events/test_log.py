@@ -1,0 +1,98 @@
+"""The log: gapless numbers, whatever happens around it."""
+
+from datetime import UTC
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from forge.events.log import EventLog
+from forge.runs.models import RunProgressed, RunResumed
+from forge.store.engine import Store
+from forge.telemetry import Metrics
+
+
+@pytest.fixture
+def log(store: Store) -> EventLog:
+    return EventLog(store, Metrics(version="test"))
+
+
+async def append(store: Store, log: EventLog, stream: str, *numbers: int) -> int:
+    async with store.begin() as tx:
+        return await log.append(tx, stream, *(RunProgressed(done=n, total=1, note="") for n in numbers))
+
+
+async def seqs(store: Store, log: EventLog, stream: str, **options: int) -> list[int]:
+    async with store.read() as tx:
+        return [event.seq for event in await log.read(tx, stream, **options)]
+
+
+async def test_events_come_back_as_they_were_appended(store: Store, log: EventLog):
+    async with store.begin() as tx:
+        assert await log.append(tx, "run:a", RunProgressed(done=1, total=2, note="half"), RunResumed()) == 2
+    async with store.read() as tx:
+        first, second = await log.read(tx, "run:a")
+    assert (first.stream, first.seq, first.type, first.data) == (
+        "run:a",
+        1,
+        "run.progress",
+        {"done": 1, "total": 2, "note": "half"},
+    )
+    assert (second.seq, second.type, second.data) == (2, "run.resumed", {})
+    assert first.at.tzinfo is UTC
+
+
+async def test_numbers_have_no_gap_when_many_write_at_once(store: Store, log: EventLog):
+    async def write(number: int) -> None:
+        for i in range(10):
+            await append(store, log, "run:busy", number * 10 + i)
+
+    async with anyio.create_task_group() as group:
+        for number in range(10):
+            group.start_soon(write, number)
+    assert await seqs(store, log, "run:busy") == list(range(1, 101))
+
+
+async def test_a_rolled_back_event_leaves_no_gap(store: Store, log: EventLog):
+    await append(store, log, "run:a", 1)
+    with pytest.raises(ZeroDivisionError):
+        async with store.begin() as tx:
+            await log.append(tx, "run:a", RunResumed())
+            raise ZeroDivisionError
+    await append(store, log, "run:a", 2)
+    assert await seqs(store, log, "run:a") == [1, 2]
+
+
+async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: Store, log: EventLog):
+    """The trap of a global serial: it hands numbers out before the commit, and a cursor jumps over late ones."""
+    seen: list[int] = []
+
+    async def write() -> None:
+        for n in range(60):
+            await append(store, log, "run:race", n)
+
+    async def read() -> None:
+        while len(seen) < 240:
+            seen.extend(await seqs(store, log, "run:race", after=seen[-1] if seen else 0))
+            await anyio.lowlevel.checkpoint()
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            group.start_soon(read)
+            for _ in range(4):
+                group.start_soon(write)
+    assert seen == list(range(1, 241))
+
+
+async def test_reading_starts_after_the_cursor_and_stops_at_the_limit(store: Store, log: EventLog):
+    await append(store, log, "run:a", *range(10))
+    assert await seqs(store, log, "run:a", after=3, limit=4) == [4, 5, 6, 7]
+    assert await seqs(store, log, "run:other") == []
+
+
+async def test_a_deleted_stream_is_gone(store: Store, log: EventLog):
+    await append(store, log, "run:a", 1)
+    await append(store, log, "run:b", 1)
+    async with store.begin() as tx:
+        await log.delete(tx, "run:a")
+    assert (await log.last_seq("run:a"), await log.last_seq("run:b")) == (0, 1)

@@ -1,0 +1,139 @@
+"""What people install is the wheel: it must serve the whole product on a machine with Python and nothing else."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UV = Path(sys.executable).parent / "uv"
+READY_WITHIN_S = 60
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+Uv = Callable[..., None]
+
+
+@pytest.fixture(scope="module")
+def uv(script) -> Uv:
+    env = {**os.environ, **script("indexes").uv_env(Path(sys.executable), os.environ)}
+
+    def run(*arguments: str | Path) -> None:
+        done = subprocess.run(
+            [UV, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def wheel(uv: Uv, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("dist")
+    uv("build", "--wheel", "--no-build-isolation", "--python", sys.executable, "--out-dir", out)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def forge(uv: Uv, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command as it is after an install into an empty environment."""
+    venv = tmp_path_factory.mktemp("installed")
+    uv("venv", "--quiet", "--allow-existing", "--python", sys.executable, venv)
+    uv(
+        "pip",
+        "install",
+        "--python",
+        venv / "bin/python",
+        "--require-hashes",
+        "-r",
+        ROOT / "locks/runtime.txt",
+    )
+    uv("pip", "install", "--python", venv / "bin/python", "--no-deps", wheel)
+    return venv / "bin/forge"
+
+
+@pytest.fixture(scope="module")
+def page(forge: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
+    """A client of the installed server, which runs outside the checkout and without Node on its PATH."""
+    folder = tmp_path_factory.mktemp("machine")
+    (folder / "bin").mkdir()
+    command = [forge, "serve", "--host", "127.0.0.1", "--port", "0", "--data-dir", folder / "data"]
+    env = {"PATH": str(folder / "bin"), "HOME": str(folder), "LANG": "C.UTF-8"}
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(
+            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+        try:
+            with httpx2.Client(base_url=wait_for_url(server, folder), trust_env=False) as client:
+                yield client
+        finally:
+            stop(server)
+
+
+def wait_for_url(server: subprocess.Popen[bytes], folder: Path) -> str:
+    deadline = time.monotonic() + READY_WITHIN_S
+    ready = folder / "data/server.json"
+    while time.monotonic() < deadline and server.poll() is None:
+        if ready.is_file():
+            return json.loads(ready.read_text())["url"]
+        time.sleep(0.1)
+    pytest.fail(f"forge serve was not ready (exit code {server.poll()}):\n{(folder / 'log').read_text()}")
+
+
+def stop(server: subprocess.Popen[bytes]) -> None:
+    server.terminate()
+    try:
+        server.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+
+
+def test_the_wheel_carries_the_web_app(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "forge/web/index.html" in names
+    assert [name for name in names if re.fullmatch(r"forge/web/assets/.+\.js", name)]
+
+
+def test_the_wheel_carries_nothing_of_the_checkout(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"forge"}
+
+
+def test_the_page_opens_without_node(page: httpx2.Client):
+    answer = page.get("/", headers=BROWSER)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    assert 'id="root"' in answer.text
+
+
+def test_a_deep_link_opens_the_same_page(page: httpx2.Client):
+    answer = page.get("/settings/keys", headers=BROWSER)
+    assert (answer.status_code, answer.text) == (200, page.get("/", headers=BROWSER).text)
+
+
+def test_the_assets_the_page_names_are_served(page: httpx2.Client):
+    assets = re.findall(r'(?:src|href)="(/assets/[^"]+)"', page.get("/", headers=BROWSER).text)
+    assert assets
+    assert {asset: page.get(asset).status_code for asset in assets} == dict.fromkeys(assets, 200)
+
+
+def test_an_unknown_api_path_is_a_json_404_even_for_a_browser(page: httpx2.Client):
+    answer = page.get("/api/v1/nope", headers=BROWSER)
+    assert answer.status_code == 404
+    assert "json" in answer.headers["content-type"]
+    assert isinstance(answer.json(), dict)
+
+
+def test_a_missing_asset_is_a_404_and_not_the_page(page: httpx2.Client):
+    assert page.get("/assets/nope.js", headers=BROWSER).status_code == 404

@@ -1,0 +1,208 @@
+"""What Forge relies on in DBOS, and the traps it steps around. A new release of DBOS has to pass here first."""
+
+import asyncio
+import sqlite3
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
+
+from forge.kernel.clock import now
+from forge.runs.attempt import StepInfo
+from forge.runs.context import Call, RunContext
+from forge.runs.engine import ENGINE_VERSION, Engine
+from forge.runs.models import GateOption, NewAnswer, Question, RunStatus
+from forge.runs.retention import Retention
+from forge.store.engine import Store
+
+QUESTION = Question(kind="test", title="Go on?", options=[GateOption(id="yes", label="Yes")])
+
+
+def dbos(store: Store, table: str) -> str:
+    return table if store.is_sqlite else f"dbos.{table}"
+
+
+async def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
+    async with store.read() as tx:
+        return [tuple(row) for row in await tx.execute(sa.text(statement))]
+
+
+async def answer(engine: EngineUnderTest) -> None:
+    gate = await engine.open_gate()
+    await engine.runs.answer(ACCOUNT, gate.id, NewAnswer(option="yes", shown_hash=gate.shown_hash), by="me")
+
+
+class Awkward(Exception):
+    """Cannot be made again from its arguments: raised across the journal, it would come back as a TypeError."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first} and {second}")
+
+
+async def asks_in_the_middle(context: RunContext, given: Any) -> Any:
+    async def one(step: StepInfo) -> str:
+        return "first"
+
+    async def odd(step: StepInfo) -> None:
+        raise Awkward("salt", "pepper")
+
+    async def branch(step: StepInfo, n: int) -> int:
+        await asyncio.sleep(0.01 * (5 - n))
+        return n
+
+    before = await context.step("one", one)
+    (failed,) = await context.parallel([Call("odd", odd)])
+    outcomes = await context.parallel([Call(f"branch {n}", branch, (n,)) for n in range(5)])
+    await context.ask(QUESTION)
+    assert failed.error is not None
+    return [before, failed.error.message, [outcome.value for outcome in outcomes]]
+
+
+EXPECTED = ["first", "Awkward: salt and pepper", [0, 1, 2, 3, 4]]
+
+
+async def test_a_replayed_run_gets_the_same_results_without_doing_anything_again(store: Store):
+    """Also an exception: it is data in the journal, so it looks the same after a restart as before."""
+    asking = kind("asking", asks_in_the_middle)
+    async with open_engine(store, asking) as engine:
+        run = await engine.start("asking")
+        await engine.open_gate()
+        steps = (await engine.types(run.id)).count("step.started")
+    async with open_engine(store, asking) as engine:
+        if not store.is_sqlite:  # a new process on PostgreSQL waits until the old one's lease is over
+            await engine.when(run.id, lambda run: run.attempt == 2)
+        await answer(engine)
+        ended = await engine.finished(run.id)
+        assert (ended.output, ended.attempt) == (EXPECTED, 2)
+        assert (await engine.types(run.id)).count("step.started") == steps
+
+
+async def test_a_run_is_never_given_up_however_often_it_was_interrupted(store: Store):
+    """DBOS gives up after 100 starts by default; deployments count as well."""
+    asking = kind("asking", asks_in_the_middle)
+    async with open_engine(store, asking) as engine:
+        run = await engine.start("asking")
+        await engine.open_gate()
+    async with store.begin() as tx:
+        await tx.execute(sa.text(f"UPDATE {dbos(store, 'workflow_status')} SET recovery_attempts = 5000"))
+    async with open_engine(store, asking) as engine:
+        await engine.when(run.id, lambda run: run.attempt == 2)
+        await answer(engine)
+        assert (await engine.finished(run.id)).status is RunStatus.COMPLETED
+
+
+async def test_the_journal_is_json_and_bound_to_our_own_version(store: Store):
+    asking = kind("asking", asks_in_the_middle)
+    async with open_engine(store, asking) as engine:
+        run = await engine.start("asking")
+        await answer(engine)
+        await engine.finished(run.id)
+        kinds = await rows(store, f"SELECT DISTINCT serialization FROM {dbos(store, 'operation_outputs')}")
+        versions = await rows(
+            store, f"SELECT DISTINCT application_version FROM {dbos(store, 'workflow_status')}"
+        )
+    assert {serialization for (serialization,) in kinds} <= {"portable_json", None}
+    assert versions == [(ENGINE_VERSION,)]
+
+
+async def test_a_run_and_its_place_in_the_queue_exist_together_or_not_at_all(store: Store):
+    async def nothing(context: RunContext, given: Any) -> None:
+        return None
+
+    async with open_engine(store, kind("nothing", nothing)) as engine:
+        with pytest.raises(ZeroDivisionError):
+            async with store.begin() as tx:
+                await engine.runs.start(tx, ACCOUNT, "nothing", {})
+                raise ZeroDivisionError
+        assert await rows(store, f"SELECT * FROM {dbos(store, 'workflow_status')}") == []
+        assert await rows(store, "SELECT * FROM runs") == await rows(store, "SELECT * FROM events") == []
+
+
+async def test_old_runs_are_forgotten_with_everything_they_left(store: Store):
+    asking = kind("asking", asks_in_the_middle)
+    async with open_engine(store, asking) as engine:
+        old, recent = await engine.start("asking"), await engine.start("asking")
+        for _ in (old, recent):
+            await answer(engine)
+        for run in (old, recent):
+            await engine.finished(run.id)
+        long_ago = now() - timedelta(days=2)
+        async with store.begin() as tx:
+            from forge.runs.tables import runs
+
+            await tx.execute(sa.update(runs).where(runs.c.id == old.id).values(finished_at=long_ago))
+        retention = Retention(store, engine.events, engine.runs._engine, keep_days=1)
+        assert await retention.sweep() == 1
+        left = await rows(store, f"SELECT DISTINCT workflow_uuid FROM {dbos(store, 'workflow_status')}")
+        assert left == [(recent.id,)]
+        assert await engine.events.last_seq(f"run:{old.id}") == 0
+        assert [run.id for run in (await engine.runs.find(ACCOUNT)).items] == [recent.id]
+        assert await retention.sweep() == 0
+
+
+async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
+    """Its parent may not have read its result yet: the server may have been off for long."""
+
+    async def parent(context: RunContext, given: Any) -> Any:
+        child = await context.child("small", {})
+        await context.ask(QUESTION)
+        return child.output
+
+    async def small(context: RunContext, given: Any) -> Any:
+        return "done"
+
+    async with open_engine(store, kind("parent", parent), kind("small", small)) as engine:
+        run = await engine.start("parent")
+        await engine.open_gate()
+        async with store.begin() as tx:
+            from forge.runs.tables import runs
+
+            long_ago = now() - timedelta(days=9)
+            await tx.execute(sa.update(runs).where(runs.c.parent_id == run.id).values(finished_at=long_ago))
+        retention = Retention(store, engine.events, engine.runs._engine, keep_days=1)
+        assert await retention.sweep() == 0
+        await answer(engine)
+        assert (await engine.finished(run.id)).output == "done"
+        assert await retention.sweep() == 1
+
+
+async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any):
+    """`sqlite_polling` replaces a private method of DBOS: this fails when it is not called any more."""
+    from forge.runs import sqlite_polling
+    from forge.store.schema import migrate
+
+    calls = 0
+    original = sqlite_polling._signal_waiters
+
+    def counted(database: Any, connection: Any) -> None:
+        nonlocal calls
+        calls += 1
+        original(database, connection)
+
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await migrate(store)
+    sqlite_polling._signal_waiters = counted  # type: ignore[assignment]
+    try:
+        async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+            run = await engine.start("asking")
+            await answer(engine)
+            await engine.finished(run.id)
+            await asyncio.sleep(0.3)
+            before = calls
+            await asyncio.sleep(0.5)
+            assert (before > 0, calls - before <= 2) == (True, True), "it polls although nothing changed"
+    finally:
+        sqlite_polling._signal_waiters = original
+        await store.close()
+
+
+def test_sqlite_has_the_clock_dbos_asks_for_on_newer_pythons(tmp_path: Any):
+    engine = Engine(Store(f"sqlite:///{tmp_path / 'forge.db'}"), "local")
+    assert engine._sqlite is not None
+    with engine._sqlite.connect() as connection:
+        seconds = connection.execute(sa.text("SELECT unixepoch('subsec')")).scalar_one()
+    engine._sqlite.dispose()
+    assert abs(seconds - now().timestamp()) < 60
+    assert sqlite3.sqlite_version_info >= (3, 35), "RETURNING needs SQLite 3.35"

@@ -1,0 +1,128 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.server import Server, wait_until
+from tests.support.terminal import FORGE, Terminal, clean_environment
+
+from forge import __version__
+from forge.cli import COMMANDS
+
+BIN = Path(sys.executable).parent
+
+
+def test_the_status_says_how_the_server_is_doing(forge: Terminal, server: Server):
+    page = forge("status").out
+    for words in (f"● running at {server.url}", __version__, "sqlite", str(server.data_dir), "nothing"):
+        assert words in page
+
+
+def test_the_status_for_programs_is_the_servers_own(forge: Terminal, server: Server):
+    data = forge("status", "--json").data
+    own = server.call("GET", "/api/v1/status")
+    assert set(data) == {"url", "status", "open_gates"}
+    assert set(data["status"]) == set(own)
+    assert data["status"]["started_at"] == own["started_at"]
+
+
+def test_the_status_counts_runs_and_what_waits(forge: Terminal, server: Server):
+    before = forge("status", "--json").data["open_gates"]
+    given = {"kind": "self_test", "input": {"step_ms": 0, "ask": True}}
+    run_id = server.call("POST", "/api/v1/runs", given)["id"]
+    wait_until(lambda: server.call("GET", f"/api/v1/runs/{run_id}")["gates"], what="the gate")
+    forge("runs", "start", "self_test", "--watch")
+    page = forge("status")
+    assert forge("status", "--json").data["open_gates"] == before + 1
+    assert "forge gates list" in page.out
+    assert "1 completed" in page.out
+    server.call("POST", f"/api/v1/runs/{run_id}/cancel")
+
+
+def test_without_a_server_the_status_is_3(elsewhere: Terminal):
+    assert elsewhere("status").code == 3
+
+
+def test_the_version_needs_no_server(elsewhere: Terminal):
+    assert elsewhere("version").out.startswith(f"forge {__version__} (Python 3.")
+    assert elsewhere("version", "--json").data["version"] == __version__
+
+
+def test_an_unknown_command_is_a_mistake_in_the_call(elsewhere: Terminal):
+    assert elsewhere("nope").code == 2
+
+
+def test_a_setting_that_is_wrong_is_2(elsewhere: Terminal):
+    elsewhere.environment["FORGE_PORT"] = "many"
+    said = elsewhere("serve")
+    assert said.code == 2
+    assert "FORGE_PORT" in said.err
+
+
+@pytest.mark.parametrize("arguments", [["runs", "list"], ["version"]])
+def test_a_reader_that_leaves_early_is_no_error_to_shout_about(server: Server, arguments: list[str]):
+    command = f"{' '.join(FORGE)} {' '.join(arguments)} | true"
+    environment = {**clean_environment(), "FORGE_DATA_DIR": str(server.data_dir)}
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_completes_in_each_shell(elsewhere: Terminal, shell: str):
+    said = elsewhere("completion", shell)
+    assert said.code == 0
+    assert f"_FORGE_COMPLETE={shell}_complete" in said.out
+
+
+def test_the_shell_of_the_user_is_known(elsewhere: Terminal):
+    elsewhere.environment["SHELL"] = "/usr/bin/zsh"
+    assert elsewhere("completion").out == elsewhere("completion", "zsh").out
+
+
+def test_a_shell_that_is_not_known_has_to_be_said(elsewhere: Terminal):
+    elsewhere.environment["SHELL"] = "/usr/bin/tcsh"
+    assert elsewhere("completion").code == 2
+
+
+def complete(*words: str) -> list[str]:
+    """What the completion script asks the installed command, and what it gets."""
+    environment = clean_environment() | {
+        "_FORGE_COMPLETE": "bash_complete",
+        "COMP_WORDS": " ".join(words),
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run([BIN / "forge"], env=environment, capture_output=True, text=True, check=True)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+def test_a_command_is_completed():
+    assert complete("forge", "ke") == ["keys"]
+
+
+def test_all_commands_are_offered():
+    assert complete("forge", "") == list(COMMANDS)
+
+
+def test_commands_below_a_command_are_completed():
+    assert complete("forge", "keys", "re") == ["revoke"]
+
+
+def test_options_and_their_values_are_completed():
+    assert complete("forge", "runs", "list", "--st") == ["--status"]
+    assert complete("forge", "runs", "list", "--status", "wai") == ["waiting"]
+    assert complete("forge", "--v") == ["--version"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_itself_completes():
+    script = """
+        eval "$(forge completion bash)"
+        COMP_WORDS=(forge ke); COMP_CWORD=1
+        _forge_completion forge ke forge
+        printf '%s\\n' "${COMPREPLY[@]}"
+    """
+    environment = clean_environment() | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["keys"]

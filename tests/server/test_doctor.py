@@ -1,0 +1,294 @@
+import os
+import shutil
+import socket
+import sqlite3
+import stat
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.odd_server import open_odd_server
+from tests.support.postgres import Postgres
+from tests.support.server import Server
+from tests.support.terminal import Terminal
+
+from forge.kernel.lock import DirectoryLock
+
+NAMES = [
+    "python",
+    "sqlite",
+    "git",
+    "sandbox",
+    "data directory",
+    "disk",
+    "server",
+    "port",
+    "database",
+    "clock",
+    "model keys",
+    "web app",
+]
+
+
+def free_port() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Terminal:
+    """No server, nothing saved, a port that is free."""
+    return Terminal(tmp_path / "data", FORGE_PORT=free_port())
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    path = tmp_path / "data"
+    path.mkdir(mode=0o700)
+    return path
+
+
+def check(terminal: Terminal, name: str) -> dict[str, Any]:
+    report = terminal("doctor", "--json").data
+    (found,) = [found for found in report["checks"] if found["name"] == name]
+    return found
+
+
+def test_beside_a_running_server_nothing_is_bad(forge: Terminal, server: Server):
+    said = forge("doctor", "--json")
+    assert (said.code, said.data["ok"]) == (0, True)
+    assert [found["name"] for found in said.data["checks"]] == NAMES
+    by_name = {found["name"]: found for found in said.data["checks"]}
+    assert server.url in by_name["server"]["finding"]
+    assert "own" in by_name["port"]["finding"]
+    assert "in use by the server" in by_name["database"]["finding"]
+    assert "agrees with the disk and server" in by_name["clock"]["finding"]
+
+
+def test_before_the_first_start_nothing_is_bad(nowhere: Terminal):
+    said = nowhere("doctor", "--json")
+    assert said.code == 0
+    by_name = {found["name"]: found for found in said.data["checks"]}
+    assert "will be created" in by_name["data directory"]["finding"]
+    assert "will be created" in by_name["database"]["finding"]
+    assert "is free" in by_name["port"]["finding"]
+    assert (by_name["server"]["status"], by_name["server"]["finding"]) == (
+        "warn",
+        "No Forge is running here.",
+    )
+
+
+def test_what_is_not_well_says_what_to_do(nowhere: Terminal):
+    report = nowhere("doctor", "--json").data
+    assert all(found["advice"] for found in report["checks"] if found["status"] != "ok")
+
+
+def test_the_page_says_the_same(nowhere: Terminal):
+    said = nowhere("doctor")
+    assert "● ok" in said.out
+    assert "● warn" in said.out
+    assert "→ Start it: forge serve" in said.out
+
+
+def test_looking_leaves_no_trace(nowhere: Terminal, tmp_path: Path):
+    nowhere("doctor")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_that_are_wrong_are_2(nowhere: Terminal):
+    nowhere.environment["FORGE_PORT"] = "many"
+    said = nowhere("doctor")
+    assert (said.code, said.out) == (2, "")
+
+
+def test_a_missing_git_is_bad(nowhere: Terminal, tmp_path: Path):
+    nowhere.environment["PATH"] = str(tmp_path)
+    said = nowhere("doctor", "--json")
+    assert (said.code, said.data["ok"]) == (1, False)
+    assert check(nowhere, "git")["status"] == "bad"
+
+
+def fake_program(folder: Path, name: str, script: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+def test_an_old_git_is_bad(nowhere: Terminal, tmp_path: Path):
+    fake_program(tmp_path, "git", "echo git version 2.29.3")
+    nowhere.environment["PATH"] = str(tmp_path)
+    assert check(nowhere, "git") == {
+        "name": "git",
+        "status": "bad",
+        "finding": f"git version 2.29.3 at {tmp_path}/git",
+        "advice": "Install git 2.30 or newer.",
+        "took_ms": None,
+    }
+
+
+def test_a_git_that_does_not_run_is_bad(nowhere: Terminal, tmp_path: Path):
+    fake_program(tmp_path, "git", "exit 3")
+    nowhere.environment["PATH"] = str(tmp_path)
+    assert "does not run" in check(nowhere, "git")["finding"]
+
+
+def test_a_machine_without_bubblewrap_is_told_to_install_it(nowhere: Terminal, tmp_path: Path):
+    nowhere.environment["PATH"] = str(tmp_path)
+    found = check(nowhere, "sandbox")
+    assert found["status"] == "warn"
+    assert "bubblewrap" in found["advice"]
+
+
+def test_a_bubblewrap_that_may_not_isolate_is_not_trusted(nowhere: Terminal, tmp_path: Path):
+    fake_program(tmp_path, "bwrap", "echo 'setting up uid map: Permission denied' >&2; exit 1")
+    nowhere.environment["PATH"] = str(tmp_path)
+    found = check(nowhere, "sandbox")
+    assert found["status"] == "warn"
+    assert "Permission denied" in found["finding"]
+    assert "user namespaces" in found["advice"]
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_bubblewrap_counts_exactly_when_it_runs(nowhere: Terminal):
+    tried = subprocess.run(
+        ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"], capture_output=True, check=False
+    )
+    found = check(nowhere, "sandbox")
+    assert (found["status"], found["finding"].startswith("isolated")) == (
+        ("ok", True) if tried.returncode == 0 else ("warn", False)
+    )
+
+
+@pytest.mark.parametrize(("mode", "status"), [(0o700, "ok"), (0o750, "warn"), (0o770, "bad"), (0o777, "bad")])
+def test_a_data_directory_is_for_its_owner_alone(nowhere: Terminal, data_dir: Path, mode: int, status: str):
+    data_dir.chmod(mode)
+    found = check(nowhere, "data directory")
+    assert found["status"] == status
+    assert found["advice"] == (None if status == "ok" else f"chmod 700 {data_dir}")
+
+
+def test_a_data_directory_of_somebody_else_is_bad(
+    nowhere: Terminal, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "getuid", lambda: data_dir.stat().st_uid + 1)
+    assert "another user" in check(nowhere, "data directory")["finding"]
+
+
+def test_a_file_is_no_data_directory(nowhere: Terminal, tmp_path: Path):
+    (tmp_path / "data").touch()
+    said = nowhere("doctor")
+    assert said.code == 2
+    assert str(tmp_path / "data") in said.err
+
+
+@pytest.mark.parametrize(("free", "status"), [(3e9, "ok"), (1e9, "warn"), (1e8, "bad")])
+def test_a_full_disk_is_noticed(nowhere: Terminal, monkeypatch: pytest.MonkeyPatch, free: float, status: str):
+    usage = type("Usage", (), {"free": int(free)})
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    assert check(nowhere, "disk")["status"] == status
+
+
+def test_a_port_that_somebody_else_has_is_bad(nowhere: Terminal):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        nowhere.environment["FORGE_PORT"] = str(port)
+        found = check(nowhere, "port")
+    assert found["status"] == "bad"
+    assert "another program" in found["finding"]
+    assert f"forge serve --port {port + 1}" in found["advice"]
+
+
+def test_a_port_that_another_forge_has_is_named(nowhere: Terminal, server: Server):
+    nowhere.environment["FORGE_PORT"] = server.url.rpartition(":")[2]
+    assert "another Forge" in check(nowhere, "port")["finding"]
+
+
+def test_a_database_that_is_sound_is_ok(nowhere: Terminal, data_dir: Path):
+    with sqlite3.connect(data_dir / "forge.db") as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    found = check(nowhere, "database")
+    assert (found["status"], "is sound" in found["finding"], "wal" in found["finding"]) == ("ok", True, True)
+
+
+def test_a_database_that_is_damaged_is_bad(nowhere: Terminal, data_dir: Path):
+    (data_dir / "forge.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 4096)
+    found = check(nowhere, "database")
+    assert found["status"] == "bad"
+    assert "backup" in found["advice"]
+
+
+def test_a_database_in_use_is_not_opened(nowhere: Terminal, data_dir: Path):
+    (data_dir / "forge.db").write_bytes(b"would be bad if it were opened")
+    with DirectoryLock(data_dir):
+        found = check(nowhere, "database")
+    assert found["status"] == "warn"
+    assert f"process {os.getpid()}" in found["finding"]
+
+
+def test_a_server_that_is_stopped_leaves_a_sound_database(
+    start_server: Callable[..., Server], tmp_path: Path
+):
+    server = start_server(tmp_path / "data")
+    server.kill()
+    found = check(Terminal(server.data_dir, FORGE_PORT="0"), "database")
+    assert "is sound" in found["finding"]
+
+
+def test_a_postgresql_that_answers_is_ok(nowhere: Terminal, postgres: Postgres):
+    nowhere.environment["FORGE_DATABASE_URL"] = postgres.new_database()
+    found = check(nowhere, "database")
+    assert found["status"] == "ok"
+    assert found["finding"].startswith("postgresql 1")
+
+
+def test_a_postgresql_that_does_not_answer_is_bad_and_its_password_stays_hidden(nowhere: Terminal):
+    nowhere.environment["FORGE_DATABASE_URL"] = "postgresql://forge:hunter2@127.0.0.1:1/forge"
+    said = nowhere("doctor", "--json")
+    assert said.code == 1
+    assert "hunter2" not in said.out + said.err
+    assert check(nowhere, "database")["status"] == "bad"
+
+
+def test_a_model_key_of_the_settings_counts(nowhere: Terminal):
+    assert check(nowhere, "model keys")["status"] == "warn"
+    nowhere.environment["ANTHROPIC_API_KEY"] = "sk-ant-secret"
+    found = check(nowhere, "model keys")
+    assert (found["status"], found["finding"]) == ("ok", "ANTHROPIC_API_KEY")
+
+
+def test_a_model_key_in_the_vault_counts(forge: Terminal, server: Server):
+    server.call("PUT", "/api/v1/secrets/OPENAI_API_KEY", {"value": "sk-a-secret-1234"})
+    found = check(forge, "model keys")
+    assert (found["status"], found["finding"]) == ("ok", "OPENAI_API_KEY (…1234, vault)")
+    server.call("DELETE", "/api/v1/secrets/OPENAI_API_KEY")
+
+
+def test_a_key_the_server_does_not_know_is_bad(nowhere: Terminal, server: Server):
+    nowhere.environment |= {"FORGE_URL": server.url, "FORGE_API_KEY": "forge_wrong"}
+    assert check(nowhere, "server")["status"] == "bad"
+
+
+def test_a_server_of_another_version_is_warned_about(nowhere: Terminal, server: Server):
+    import json
+
+    status = {**server.call("GET", "/api/v1/status"), "version": "0.0.1", "time": "2020-01-01T00:00:00Z"}
+    with open_odd_server() as odd:
+        odd.answer(200, json.dumps({"data": status, "meta": {}, "errors": []}))
+        nowhere.environment |= {"FORGE_URL": odd.url, "FORGE_API_KEY": "k"}
+        report = nowhere("doctor", "--json").data
+    by_name = {found["name"]: found for found in report["checks"]}
+    assert by_name["server"]["status"] == "warn"
+    assert "behind this machine's" in by_name["clock"]["finding"]
+
+
+def test_the_lock_of_the_data_directory_is_not_left_open_to_others(nowhere: Terminal, data_dir: Path):
+    sqlite3.connect(data_dir / "forge.db").close()
+    nowhere("doctor")
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in data_dir.glob("lock"))

@@ -1,0 +1,72 @@
+"""Migrations: complete, refused when the database is ahead, backed up before they change anything."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from forge.accounts import tables as _accounts
+from forge.errors import ConfigError
+from forge.events import tables as _events
+from forge.runs import tables as _runs
+from forge.store import schema
+from forge.store.engine import Store
+from forge.store.types import METADATA
+
+_FEATURES = (_accounts, _events, _runs)
+
+
+async def test_the_migrations_make_exactly_the_tables_the_code_knows(store: Store):
+    def differences(connection: sa.Connection) -> list[object]:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return list(compare_metadata(context, METADATA))
+
+    async with store.read() as tx:
+        assert await tx.connection.run_sync(differences) == []
+
+
+async def test_migrating_again_changes_nothing(store: Store):
+    await schema.migrate(store)
+    assert await schema.current_revision(store) == schema.revisions()[-1]
+
+
+async def test_a_newer_schema_than_the_code_is_refused(store: Store):
+    async with store.begin() as tx:
+        await tx.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConfigError, match="has schema 9999; this version of Forge knows only up to"):
+        await schema.migrate(store)
+
+
+async def test_sqlite_is_backed_up_before_it_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await schema.migrate(store)
+    known = schema.revisions()
+    async with store.begin() as tx:
+        await tx.execute(sa.text("INSERT INTO event_streams VALUES ('run:1', 7)"))
+        await tx.execute(sa.text("UPDATE alembic_version SET version_num = '0000'"))
+    monkeypatch.setattr(schema, "revisions", lambda: ["0000", *known])
+    monkeypatch.setattr(schema, "_upgrade", lambda _: None)
+    await schema.migrate(store)
+    await store.close()
+
+    backup = tmp_path / "forge.db.schema-0000.backup"
+    with sqlite3.connect(backup) as copy:
+        assert copy.execute("SELECT name, last_seq FROM event_streams").fetchall() == [("run:1", 7)]
+    copy.close()
+    assert backup.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_of_a_database_in_use_is_consistent(tmp_path: Path):
+    path = tmp_path / "live.db"
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("CREATE TABLE t (x)")
+    writer.execute("INSERT INTO t VALUES (1)")
+    writer.commit()
+    copy = sqlite3.connect(schema.backup(path, "1"))
+    assert copy.execute("SELECT x FROM t").fetchall() == [(1,)]
+    copy.close()
+    writer.close()

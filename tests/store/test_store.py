@@ -1,0 +1,106 @@
+"""The store behaves alike on both databases."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import anyio
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import StatementError
+
+from forge.store.engine import Store
+from forge.store.types import METADATA, Json, Utc
+
+notes = sa.Table(
+    "test_notes",
+    sa.MetaData(),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("at", Utc),
+    sa.Column("data", Json),
+)
+
+
+@pytest.fixture
+async def notebook(store: Store) -> Store:
+    async with store.begin() as tx:
+        await tx.connection.run_sync(notes.metadata.create_all)
+    return store
+
+
+async def all_notes(store: Store) -> list[tuple[object, ...]]:
+    async with store.read() as tx:
+        return [tuple(row) for row in await tx.execute(sa.select(notes).order_by(notes.c.id))]
+
+
+async def test_what_is_committed_is_read_back_with_its_types(notebook: Store):
+    at = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone(timedelta(hours=2)))
+    async with notebook.begin() as tx:
+        await tx.execute(sa.insert(notes).values(id=1, at=at, data={"a": [1, None, "ü"]}))
+        await tx.execute(sa.insert(notes).values(id=2, at=None, data=None))
+    assert await all_notes(notebook) == [
+        (1, at.astimezone(UTC), {"a": [1, None, "ü"]}),
+        (2, None, None),
+    ]
+
+
+async def test_an_error_rolls_everything_back_and_announces_nothing(notebook: Store):
+    announced: list[str] = []
+    with pytest.raises(ZeroDivisionError):
+        async with notebook.begin() as tx:
+            tx.after_commit(lambda: announced.append("told"))
+            await tx.execute(sa.insert(notes).values(id=1))
+            raise ZeroDivisionError
+    assert (await all_notes(notebook), announced) == ([], [])
+
+
+async def test_callbacks_run_before_and_after_the_commit(notebook: Store):
+    order: list[str] = []
+
+    async def write_last() -> None:
+        order.append("before")
+        await tx.execute(sa.insert(notes).values(id=2))
+
+    async with notebook.begin() as tx:
+        tx.before_commit(write_last)
+        tx.after_commit(lambda: order.append("after"))
+        await tx.execute(sa.insert(notes).values(id=1))
+        order.append("body")
+    assert order == ["body", "before", "after"]
+    assert [note[0] for note in await all_notes(notebook)] == [1, 2]
+
+
+async def test_many_writers_at_once_all_get_their_turn(notebook: Store):
+    async def write(number: int) -> None:
+        async with notebook.begin() as tx:
+            seen = (await tx.execute(sa.select(sa.func.count()).select_from(notes))).scalar_one()
+            await tx.execute(sa.insert(notes).values(id=number, data=seen))
+
+    async with anyio.create_task_group() as group:
+        for number in range(50):
+            group.start_soon(write, number)
+    assert len(await all_notes(notebook)) == 50
+
+
+async def test_a_reader_is_not_held_up_by_a_writer(notebook: Store):
+    async with notebook.begin() as tx:
+        await tx.execute(sa.insert(notes).values(id=1))
+        with anyio.fail_after(5):
+            assert await all_notes(notebook) == []
+
+
+async def test_a_time_without_a_zone_is_refused(notebook: Store):
+    with pytest.raises(StatementError, match="without a zone"):
+        async with notebook.begin() as tx:
+            await tx.execute(sa.insert(notes).values(id=1, at=datetime(2026, 1, 1)))  # noqa: DTZ001
+
+
+async def test_sqlite_survives_power_loss_by_its_settings(notebook: Store):
+    if not notebook.is_sqlite:
+        return
+    async with notebook.begin() as tx:
+        mode = (await tx.execute(sa.text("PRAGMA journal_mode"))).scalar_one()
+        synchronous = (await tx.execute(sa.text("PRAGMA synchronous"))).scalar_one()
+    assert (mode, synchronous) == ("wal", 2)
+
+
+def test_every_table_has_a_place_in_the_metadata():
+    assert {"runs", "gates", "events", "event_streams", "accounts", "secrets"} <= set(METADATA.tables)

@@ -1,0 +1,94 @@
+"""Many self-test runs in flight while servers die; afterwards, an exact account of what happened."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from tests.support.server import Server
+
+WIDTH = 3
+INPUT = {"width": WIDTH, "keep_effects": True}
+GROUPS = {1: 0, **{2 + i: 1 for i in range(WIDTH)}, 2 + WIDTH: 2}
+"""Step numbers of the self-test in the order they must happen; the parallel ones share a place."""
+EFFECTS_PER_RUN = len(GROUPS) + 1  # the flaky step has two attempts
+
+
+@dataclass
+class Account:
+    """What is left when the dust has settled."""
+
+    statuses: Counter[str] = field(default_factory=Counter)
+    wrong_answers: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    out_of_order: list[str] = field(default_factory=list)
+    lost_effects: int = 0
+    repeated_effects: int = 0
+    effects: int = 0
+    attempts: Counter[int] = field(default_factory=Counter)
+
+
+def start_runs(server: Server, count: int, *, step_ms: int = 50) -> list[str]:
+    """Every other one asks a question, every fifth has a child."""
+    started: list[str] = []
+    with server.client() as client:
+        for i in range(count):
+            given = {**INPUT, "step_ms": step_ms, "ask": i % 2 == 0, "child": i % 5 == 0}
+            answer = client.post("/api/v1/runs", json={"kind": "self_test", "input": given})
+            started.append(answer.raise_for_status().json()["data"]["id"])
+    return started
+
+
+def answer_gates(server: Server) -> None:
+    """Answer whatever is open; a server that dies meanwhile is no problem of the one who answers."""
+    try:
+        with server.client() as client:
+            for gate in client.get("/api/v1/gates", params={"status": "open", "limit": 200}).json()["data"]:
+                body = {"option": "yes", "shown_hash": gate["shown_hash"]}
+                client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
+    except (httpx2.HTTPError, json.JSONDecodeError, FileNotFoundError):
+        pass
+
+
+def unfinished(server: Server) -> int:
+    runs: dict[str, int] = server.call("GET", "/api/v1/status")["runs"]
+    return sum(runs.get(status, 0) for status in ("pending", "running", "waiting"))
+
+
+def account_for(server: Server, run_ids: list[str]) -> Account:
+    account = Account()
+    with server.client() as client:
+        for i, run_id in enumerate(run_ids):
+            detail = client.get(f"/api/v1/runs/{run_id}").json()["data"]
+            run = detail["run"]
+            account.statuses[run["status"]] += 1
+            account.attempts[run["attempt"]] += 1
+            if run["output"] != {"answer": "yes" if i % 2 == 0 else None}:
+                account.wrong_answers.append(f"{run_id}: {run['status']} {run['output']} {run['error']}")
+            query = {"stream": f"run:{run_id}", "limit": 10_000}
+            events = client.get("/api/v1/events", params=query).json()["data"]
+            if [event["seq"] for event in events] != list(range(1, len(events) + 1)):
+                account.gaps.append(run_id)
+            _check_progress(account, run_id, events)
+            _count_effects(account, server.data_dir, run_id)
+    return account
+
+
+def _check_progress(account: Account, run_id: str, events: list[dict[str, Any]]) -> None:
+    """Progress is a database effect: exactly once each, in order, whatever was killed."""
+    told = [event["data"]["done"] for event in events if event["type"] == "run.progress"]
+    if told != [0, 1, 2, 3, 4, 5]:
+        account.out_of_order.append(f"{run_id}: progress {told}")
+
+
+def _count_effects(account: Account, data_dir: Path, run_id: str) -> None:
+    lines = (data_dir / "self-test" / run_id / "effects").read_text().split()
+    times = Counter(lines)
+    account.effects += len(lines)
+    account.repeated_effects += sum(count - 1 for count in times.values())
+    account.lost_effects += EFFECTS_PER_RUN - len(times)
+    places = [GROUPS[int(line.split("#")[0])] for line in lines]
+    if places != sorted(places):
+        account.out_of_order.append(f"{run_id}: {lines}")

@@ -1,0 +1,102 @@
+"""Forge in a process of its own, to be used, stopped or killed as in real life."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx2
+
+T = TypeVar("T")
+
+
+def wait_until(probe: Callable[[], T | None], *, timeout_s: float = 30, what: str = "it") -> T:
+    """Poll until the probe gives something true; say what was missing when it never does."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if found := probe():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{what} did not happen within {timeout_s} s")
+
+
+class Server:
+    """`forge serve` (or another command) with a data directory and an environment of its own."""
+
+    def __init__(self, data_dir: Path, *, command: str = "serve", **environment: str) -> None:
+        self.data_dir = data_dir
+        self._command = command
+        self._environment = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", **environment}
+        self._process: subprocess.Popen[bytes] | None = None
+        self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
+
+    def start(self) -> None:
+        arguments: list[str] = []
+        if self._command == "serve":
+            (self.data_dir / "server.json").unlink(missing_ok=True)
+            arguments = ["--port", "0"]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("FORGE_")}
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "forge", self._command, "--data-dir", str(self.data_dir), *arguments],
+                env=environment | self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        if self._command == "serve":
+            wait_until(self._is_ready, timeout_s=60, what="the server's start")
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+    @property
+    def url(self) -> str:
+        return self._info()["url"]
+
+    @property
+    def key(self) -> str:
+        return self._info()["key"]
+
+    @property
+    def output(self) -> str:
+        return self.log.read_text()
+
+    def client(self, **headers: str) -> httpx2.Client:
+        """Calls the API as the owner."""
+        return httpx2.Client(
+            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=30
+        )
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The `data` of a successful answer."""
+        with self.client() as client:
+            answer = client.request(method, path, json=body)
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json()["data"]
+
+    def kill(self) -> None:
+        """As by the kernel: no goodbye."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.wait(timeout=30)
+
+    def _is_ready(self) -> bool:
+        if self.process.poll() is not None:
+            raise AssertionError(f"the server ended with {self.process.returncode}:\n{self.output}")
+        return (self.data_dir / "server.json").exists()
+
+    def _info(self) -> dict[str, Any]:
+        return json.loads((self.data_dir / "server.json").read_text())

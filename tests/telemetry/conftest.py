@@ -1,0 +1,50 @@
+"""Logging set up for real in a directory of the test's own, and given back afterwards."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forge.telemetry import Logs, configure_logs
+
+Entry = dict[str, Any]
+
+
+@pytest.fixture
+def stderr() -> StringIO:
+    """What `logs` writes for people. (The stderr of capsys does not live from set-up to test.)"""
+    return StringIO()
+
+
+@pytest.fixture
+def logs(tmp_path: Path, stderr: StringIO) -> Iterator[Logs]:
+    with redirect_stderr(stderr):
+        logs = configure_logs(tmp_path, "info", terminal=False)
+    yield logs
+    logs.close()
+
+
+@pytest.fixture
+def read_entries(tmp_path: Path) -> Callable[..., list[Entry]]:
+    """Reads a log file of this test."""
+
+    def read(name: str = "forge.log") -> list[Entry]:
+        lines = (tmp_path / "logs" / name).read_text().split("\n")
+        return [json.loads(line) for line in lines if line]
+
+    return read
+
+
+@pytest.fixture
+def entries(logs: Logs, read_entries: Callable[..., list[Entry]]) -> Callable[[], list[Entry]]:
+    """Stops logging and reads what was written."""
+
+    def read() -> list[Entry]:
+        logs.close()
+        return read_entries()
+
+    return read

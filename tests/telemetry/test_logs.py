@@ -1,0 +1,309 @@
+"""Logs through Python's logging, read back from the file and from stderr."""
+
+import logging
+import os
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from io import StringIO
+from logging.handlers import QueueHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forge.errors import ConfigError
+from forge.telemetry import Logs, bind, configure_logs
+from forge.telemetry import logs as logs_module
+
+Entries = Callable[..., list[dict[str, Any]]]
+
+log = logging.getLogger("forge.test")
+KEY = "sk-ant-api03-" + "a1B2" * 10
+
+
+def write(message: str, *args: object, level: int = logging.INFO, **extra: object) -> None:
+    """A record of a fixed time, so that the whole of it can be compared."""
+    record = log.makeRecord(log.name, level, __file__, 1, message, args, None, extra=extra or None)
+    record.created = 1_790_000_000.1234
+    log.handle(record)
+
+
+def test_a_record_is_one_json_object(entries: Entries):
+    with bind(request_id="r1", run_id="w1"):
+        write("moved %d of %s", 3, "seven", size=12, where={"path": Path("/a")})
+    assert entries() == [
+        {
+            "at": "2026-09-21T14:13:20.123Z",
+            "level": "info",
+            "logger": "forge.test",
+            "message": "moved 3 of seven",
+            "request_id": "r1",
+            "run_id": "w1",
+            "size": 12,
+            "where": {"path": "/a"},
+        }
+    ]
+
+
+def test_an_exception_has_type_message_and_trace(entries: Entries):
+    try:
+        raise ConfigError(["port: must be a number"])
+    except ConfigError:
+        log.exception("cannot start")
+    (entry,) = entries()
+    trace = entry["error"].pop("trace")
+    assert entry["error"] == {"type": "forge.errors.ConfigError", "message": "port: must be a number"}
+    assert trace.startswith("Traceback (most recent call last):\n")
+    assert trace.endswith("forge.errors.ConfigError: port: must be a number")
+
+
+def test_an_extra_field_cannot_take_the_place_of_ours(entries: Entries):
+    with bind(level="high"):
+        write("hello", logger="x", error="y")
+    (entry,) = entries()
+    assert (entry["level"], entry["logger"]) == ("info", "forge.test")
+    assert (entry["level_"], entry["logger_"], entry["error_"]) == ("high", "x", "y")
+
+
+def test_the_words_of_an_extra_win_over_the_context(entries: Entries):
+    with bind(run_id="w1"):
+        write("hello", run_id="w2")
+    assert [entry["run_id"] for entry in entries()] == ["w2"]
+
+
+def test_no_secret_reaches_file_or_terminal(tmp_path: Path, entries: Entries, stderr: StringIO):
+    try:
+        raise ValueError(f"refused {KEY}")
+    except ValueError:
+        log.exception("with %s and %s", KEY, {"key": KEY}, extra={"key": KEY, "deep": [{KEY: KEY}]})
+    log.warning("postgresql://forge:hunter2@db/forge is away", stack_info=True)
+    assert len(entries()) == 2
+    written = (tmp_path / "logs" / "forge.log").read_text() + stderr.getvalue()
+    assert KEY not in written and "hunter2" not in written
+    assert written.count("•••") >= 10
+
+
+def test_a_broken_log_call_is_reported_without_its_arguments(
+    entries: Entries, stderr: StringIO, monkeypatch: pytest.MonkeyPatch
+):
+    ours = [handler for handler in logging.getLogger().handlers if isinstance(handler, QueueHandler)]
+    monkeypatch.setattr(logging.getLogger(), "handlers", ours)  # pytest's raises
+    log.info("%d bytes", KEY)
+    (entry,) = entries()
+    assert (entry["level"], entry["message"]) == ("error", "A log call failed; its text is lost")
+    assert entry["error"]["type"] == "TypeError"
+    assert KEY not in stderr.getvalue()
+
+
+def test_a_text_that_is_not_unicode_is_still_json(entries: Entries):
+    write("odd \udc80 name")
+    assert entries()[0]["message"] == "odd \udc80 name"
+
+
+def test_stderr_has_a_line_for_people(entries: Entries, stderr: StringIO):
+    with bind(run_id="w1"):
+        write("moved", level=logging.WARNING, note="two words", size=3)
+    entries()
+    assert stderr.getvalue() == (
+        '2026-09-21T14:13:20.123Z WARNING forge.test: moved run_id=w1 note="two words" size=3\n'
+    )
+
+
+def test_a_terminal_gets_colours(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    logs = configure_logs(tmp_path, "info", terminal=True)
+    write("moved", level=logging.ERROR)
+    logs.close()
+    assert "\x1b[31mERROR   \x1b[0mforge.test: moved\n" in capsys.readouterr().err
+
+
+def test_what_is_logged_cannot_play_with_the_terminal(entries: Entries, stderr: StringIO):
+    write("a\x1b[2Jb\rc\n2026-09-21T14:13:20.123Z INFO     forge: all is well", name_="\x9b1m")
+    entries()
+    assert stderr.getvalue() == (
+        "2026-09-21T14:13:20.123Z INFO    forge.test: a\\x1b[2Jb\\x0dc\n"
+        "    2026-09-21T14:13:20.123Z INFO     forge: all is well name_=\\x9b1m\n"
+    )
+
+
+def test_a_trace_is_shown_below_its_line(entries: Entries, stderr: StringIO):
+    try:
+        raise ValueError("no")
+    except ValueError:
+        log.exception("failed")
+    entries()
+    lines = stderr.getvalue().splitlines()
+    assert lines[0].endswith("ERROR   forge.test: failed")
+    assert lines[1] == "    Traceback (most recent call last):"
+    assert lines[-1] == "    ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("level", "on_stderr", "in_file"),
+    [
+        ("debug", ["d", "i", "e"], ["i", "e"]),
+        ("info", ["i", "e"], ["i", "e"]),
+        ("error", ["e"], ["i", "e"]),
+    ],
+)
+def test_the_level_is_for_stderr_and_the_file_always_has_info(
+    read_entries: Entries,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    level: str,
+    on_stderr: list[str],
+    in_file: list[str],
+):
+    logs = configure_logs(tmp_path, level, terminal=False)
+    log.debug("d")
+    log.info("i")
+    log.error("e")
+    logging.getLogger("asyncio").debug("a library's")
+    logs.close()
+    assert [line[-1] for line in capsys.readouterr().err.splitlines()] == on_stderr
+    assert [entry["message"] for entry in read_entries()] == in_file
+
+
+def test_the_file_is_rotated_and_the_oldest_goes(
+    read_entries: Entries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(logs_module, "MAX_BYTES", 2_000)
+    logs = configure_logs(tmp_path, "error", terminal=False)
+    for number in range(300):
+        log.info("line %d", number)
+    logs.close()
+    files = sorted((tmp_path / "logs").iterdir())
+    assert [file.name for file in files] == ["forge.log", *(f"forge.log.{n}" for n in range(1, 6))]
+    assert all(file.stat().st_size <= 2_000 and mode(file) == 0o600 for file in files)
+    kept = [entry["message"] for file in (*files[:0:-1], files[0]) for entry in read_entries(file.name)]
+    assert kept == [f"line {number}" for number in range(300 - len(kept), 300)]
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_the_owner_can_read_the_logs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    data_dir = tmp_path / "new" / "data"
+    before = os.umask(0)
+    try:
+        configure_logs(data_dir, "info", terminal=False).close()
+    finally:
+        os.umask(before)
+    assert [mode(data_dir), mode(data_dir / "logs"), mode(data_dir / "logs" / "forge.log")] == [
+        0o700,
+        0o700,
+        0o600,
+    ]
+
+
+def test_logs_that_anybody_could_read_are_closed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "logs").mkdir(mode=0o755)
+    (tmp_path / "logs" / "forge.log").touch(mode=0o644)
+    configure_logs(tmp_path, "info", terminal=False).close()
+    assert (mode(tmp_path / "logs"), mode(tmp_path / "logs" / "forge.log")) == (0o700, 0o600)
+
+
+def test_a_directory_that_cannot_be_written_is_a_setting_to_correct(tmp_path: Path):
+    (tmp_path / "data").touch()
+    with pytest.raises(ConfigError, match=r"Cannot write logs below .*/data: File exists"):
+        configure_logs(tmp_path / "data", "info", terminal=False)
+
+
+def test_closing_writes_everything_in_order(entries: Entries):
+    for number in range(5_000):
+        log.info("%d", number)
+    assert [entry["message"] for entry in entries()] == [str(number) for number in range(5_000)]
+
+
+def test_closing_gives_logging_back_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    uvicorn = logging.getLogger("uvicorn")
+    handler = logging.StreamHandler(sys.stderr)
+    uvicorn.addHandler(handler)
+
+    def state() -> list[object]:
+        names = ["", "forge", "uvicorn", "uvicorn.access", "dbos", "sqlalchemy", "alembic"]
+        loggers = [logging.getLogger(name) for name in names]
+        return [(logger.level, logger.propagate, list(logger.handlers)) for logger in loggers]
+
+    before, threads = state(), threading.active_count()
+    logs = configure_logs(tmp_path, "debug", terminal=False)
+    assert state() != before
+    logs.close()
+    logs.close()
+    uvicorn.removeHandler(handler)
+    before[2] = (uvicorn.level, uvicorn.propagate, [])
+    assert (state(), threading.active_count()) == (before, threads)
+
+
+class SlowOutput(logging.Handler):
+    """Takes nothing until it is released."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = threading.Event()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.released.wait()
+        self.messages.append(record.getMessage())
+
+
+def test_records_that_do_not_fit_are_counted_and_the_count_is_logged(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
+    monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
+    output = SlowOutput()
+    logs = Logs(output, own_level=logging.INFO)
+    for number in range(50):
+        log.info("%d", number)
+    output.released.set()
+    logs.close()
+    *written, notice = output.messages
+    assert written == [str(number) for number in range(len(written))]
+    assert notice == (
+        f"{50 - len(written)} log records were lost: they came faster than they could be written"
+    )
+
+
+def test_a_loss_is_reported_as_soon_as_there_is_room(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
+    monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
+    output = SlowOutput()
+    logs = Logs(output, own_level=logging.INFO)
+    for _ in range(50):
+        log.info("before")
+    output.released.set()
+    while "after" not in output.messages:
+        log.info("after")
+    logs.close()
+    first = output.messages.index("after")
+    assert "log records were lost" in output.messages[first - 1]
+    assert set(output.messages[: first - 1]) == {"before"}
+
+
+def test_a_full_queue_that_empties_in_time_loses_nothing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
+    output = SlowOutput()
+    logs = Logs(output, own_level=logging.INFO)
+    threading.Timer(0.05, output.released.set).start()
+    for number in range(50):
+        log.info("%d", number)
+    logs.close()
+    assert output.messages == [str(number) for number in range(50)]
+
+
+def test_a_library_that_repeats_itself_is_heard_once(entries: Entries):
+    exporter = logging.getLogger("opentelemetry.exporter.otlp")
+    for attempt in range(5):
+        exporter.warning("Transient error %s, retrying", attempt)
+    exporter.error("Failed for good")
+    assert [entry["message"] for entry in entries()] == ["Transient error 0, retrying", "Failed for good"]
+
+
+def test_libraries_keep_their_chatter_to_themselves(entries: Entries):
+    logging.getLogger("sqlalchemy.engine.Engine").info("SELECT secret")
+    logging.getLogger("httpx2").info("HTTP Request: GET http://localhost")
+    logging.getLogger("alembic.runtime.migration").info("Running upgrade 1 -> 2")
+    logging.getLogger("sqlalchemy.pool").error("a connection was lost")
+    assert [entry["message"] for entry in entries()] == ["a connection was lost"]

@@ -1,0 +1,113 @@
+"""Nothing that looks like a secret gets through, whatever stands around it; ordinary text does."""
+
+import string
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from forge.telemetry.redaction import MASK, redact, redact_mapping, redact_value
+
+WORD = string.ascii_letters + string.digits
+URL_SAFE = WORD + "-._~"
+TYPEABLE = "".join(sorted(set(string.printable) - set(string.whitespace)))
+
+
+def secret(
+    before: str, alphabet: str, after: str = "", *, least: int = 20
+) -> st.SearchStrategy[tuple[str, str]]:
+    """The secret itself, and the shape it comes in."""
+    hidden = st.text(alphabet, min_size=least, max_size=90)
+    return hidden.map(lambda text: (text, before + text + after))
+
+
+SECRETS = st.one_of(
+    secret("forge_", WORD + "_-"),
+    secret("sk-ant-api03-", WORD + "_-"),
+    secret("sk-proj-", WORD + "_-"),
+    secret("sk-", WORD),
+    *(secret(before, WORD) for before in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
+    secret("github_pat_", WORD + "_"),
+    secret("Bearer ", URL_SAFE, least=8),
+    secret("authorization: bearer  ", URL_SAFE, least=8),
+    secret("https://forge.example.com/open?token=", URL_SAFE, "&next=/", least=8),
+    secret("/ws?stream=a&access_token=", URL_SAFE, least=8),
+    secret("postgresql://forge:", TYPEABLE, "@db.example.com:5432/forge", least=8),
+    secret("redis://:", TYPEABLE, "@cache/0", least=8),
+    secret("https://deploy:", URL_SAFE, "@git.example.com/a.git", least=8),
+)
+
+
+@given(st.text(), SECRETS, st.text())
+@example("Bearer ", ("abcdefghijkl", "Bearer abcdefghijkl"), "")
+@example("token='", ("abcdefghijkl", "?token=abcdefghijkl"), "'")
+@example("http", ("abcdefghijkl", "postgresql://forge:abcdefghijkl@db"), "@")
+@example("\\n", ("a" * 36, "ghp_" + "a" * 36), "\\n")
+def test_a_secret_in_any_text_does_not_survive(before: str, found: tuple[str, str], after: str):
+    hidden, shape = found
+    assume(hidden not in before + after)
+    assert hidden not in redact(before + shape + after)
+
+
+@given(st.text(), SECRETS, st.text())
+def test_a_secret_does_not_survive_deep_inside_a_value(before: str, found: tuple[str, str], after: str):
+    hidden, shape = found
+    assume(hidden not in before + after)
+    text = before + shape + after
+    value = {"a": [{"b": (text, {text})}], text: 1, "c": ValueError(text)}
+    assert hidden not in str(redact_value(value)).replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("GET /open?token=abcdef&next=/runs", "GET /open?token=•••&next=/runs"),
+        ("GET /callback?code=abcdef&state=1", "GET /callback?code=•••&state=1"),
+        ("postgresql://forge:p@ss/w0rd@db/forge is away", "postgresql://forge:•••@db/forge is away"),
+        ("Authorization: Bearer abc.def", "Authorization: Bearer •••"),
+        ("{'api_key': 'abcdef', 'model': 'm'}", "{'api_key': '•••', 'model': 'm'}"),
+        ("key sk-team-a1b2c3-d4e5f6-a7b8c9 refused", "key ••• refused"),
+    ],
+)
+def test_what_stands_around_a_secret_stays(text: str, shown: str):
+    assert redact(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "task-0192f0c1-7b6c-7def-8abc-0123456789ab is done, exit_code=1, max_tokens=4096",
+        "http://127.0.0.1:8000/runs?by=someone@example.com",
+        "sqlite:////home/someone/.forge/forge.db",
+        "forge_http_requests",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str):
+    assert redact(text) == text
+
+
+def test_under_the_name_of_a_secret_nothing_is_shown():
+    given = {"password": "hunter2", "API_KEY": ["a"], "cookie": "", "token": None, "input_tokens": 12}
+    assert redact_mapping(given) == {
+        "password": MASK,
+        "API_KEY": MASK,
+        "cookie": "",
+        "token": None,
+        "input_tokens": 12,
+    }
+
+
+def test_any_value_becomes_json():
+    class Broken:
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    endless: list[object] = []
+    endless.append(endless)
+    assert redact_value({"a": (1, 2.5, True), 3: float("nan"), "b": Broken(), "c": b"x"}) == {
+        "a": [1, 2.5, True],
+        "3": "nan",
+        "b": "<Broken>",
+        "c": "b'x'",
+    }
+    assert redact_value(endless) == [[[[[["[[...]]"]]]]]]

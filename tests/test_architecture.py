@@ -1,0 +1,87 @@
+"""Rules of the house that no linter states. Each failure names the place and the rule."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "forge"
+FILES = sorted(SOURCE.rglob("*.py"))
+PRIVATE = {"store", "tables", "routes", "cli"}
+ROOTS = {"forge.app", "forge.cli", "forge.api.server"}
+TOO_FREE = {"gather", "create_task", "TaskGroup", "as_completed", "wait_for", "ensure_future"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(SOURCE))
+
+
+def functions(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def test_a_feature_keeps_its_tables_queries_routes_and_commands_to_itself():
+    graph = grimp.build_graph("forge", cache_dir=None)
+    strangers = [
+        f"{importer} -> {module}"
+        for module in graph.modules
+        if len(parts := module.split(".")) == 3 and parts[2] in PRIVATE
+        for importer in graph.find_modules_that_directly_import(module)
+        if importer not in ROOTS and not importer.startswith(f"forge.{parts[1]}")
+    ]
+    assert strangers == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_files_and_functions_stay_small(path: Path):
+    source = path.read_text()
+    long = {f.name: size for f in functions(ast.parse(source)) if (size := f.end_lineno - f.lineno + 1) > 50}  # type: ignore[operator]
+    if "migrations/versions" not in str(path):
+        assert long == {}, f"split these functions (50 lines): {long}"
+        assert source.count("\n") <= 400, "split this file (400 lines)"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.name != "__init__.py"], ids=name)
+def test_every_module_says_why_it_exists(path: Path):
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_code_of_runs_has_no_concurrency_of_its_own(path: Path):
+    """Steps are found again by their number, so `gather` in run code would swap results after a crash."""
+    for function in functions(ast.parse(path.read_text())):
+        annotations = [ast.unparse(a.annotation) for a in function.args.args if a.annotation]
+        if "RunContext" not in annotations:
+            continue
+        called = {
+            node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call)
+        }
+        assert not called & TOO_FREE, f"{function.name} uses {called & TOO_FREE}; use context.parallel"
+
+
+def test_every_event_type_is_emitted_somewhere():
+    from forge.api.events import EVENT_TYPES
+
+    emitted = {
+        node.func.id
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    assert [kind.__name__ for kind in EVENT_TYPES if kind.__name__ not in emitted] == []
+
+
+def test_a_command_does_not_load_the_server():
+    """Commands answer at once because they import what they need: HTTP, and no database, engine or framework."""
+    modules = (
+        "forge.accounts.cli, forge.runs.cli, forge.runs.gates_cli, forge.server.cli, forge.server.overview"
+    )
+    heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic'}"
+    code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,122 @@
+"""Settings: every bad value at once, in words that help."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forge.config import Settings, load_settings, setting_name, unknown_names
+from forge.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(("FORGE_", "LLM_", "GITHUB_", "ANTHROPIC_")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FORGE_DATA_DIR", str(tmp_path / "data"))
+
+
+def write_toml(tmp_path: Path, text: str) -> None:
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data" / "forge.toml").write_text(text)
+
+
+def test_nothing_has_to_be_set():
+    settings = load_settings()
+    assert (settings.host, settings.port, settings.database_url) == ("127.0.0.1", 8000, None)
+
+
+def test_an_option_beats_the_environment_beats_dotenv_beats_toml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    write_toml(tmp_path, "port = 1\npause_threshold = 1\nhost = 'toml'\nlog_level = 'error'\n")
+    (tmp_path / ".env").write_text("FORGE_PORT=2\nPAUSE_THRESHOLD=2\nFORGE_HOST=dotenv\n")
+    monkeypatch.setenv("FORGE_PORT", "3")
+    monkeypatch.setenv("PAUSE_THRESHOLD", "3")
+    settings = load_settings(port=4)
+    assert (settings.port, settings.pause_threshold, settings.host, settings.log_level) == (
+        4,
+        3,
+        "dotenv",
+        "error",
+    )
+
+
+@pytest.mark.parametrize("name", ["PAUSE_THRESHOLD", "FORGE_PAUSE_THRESHOLD"])
+def test_documented_names_work_with_and_without_prefix(name: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(name, "9")
+    assert load_settings().pause_threshold == 9
+
+
+def test_all_bad_values_are_listed_at_once_with_name_problem_and_example(monkeypatch: pytest.MonkeyPatch):
+    for name, value in {
+        "FORGE_PORT": "many",
+        "PAUSE_THRESHOLD": "0",
+        "FORGE_DATABASE_URL": "mysql://root:hunter2@db",
+        "FORGE_LOG_LEVEL": "loud",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigError) as error:
+        load_settings()
+    problems = error.value.problems
+    assert [problem.split(":")[0] for problem in problems] == [
+        "FORGE_PORT",
+        "FORGE_DATABASE_URL",
+        "FORGE_LOG_LEVEL",
+        "PAUSE_THRESHOLD",
+    ]
+    assert "must start with postgresql://" in problems[1] and "example: FORGE_DATABASE_URL=" in problems[1]
+    assert "hunter2" not in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("prot = 1", "there is no setting called 'prot'"),
+        ("port = ", "Invalid value"),
+        ("port = 'x'", "FORGE_PORT: Input should be a valid integer"),
+    ],
+)
+def test_a_bad_toml_file_is_named(tmp_path: Path, text: str, problem: str):
+    write_toml(tmp_path, text)
+    with pytest.raises(ConfigError, match=problem):
+        load_settings()
+
+
+def test_a_mistyped_name_is_noticed():
+    assert list(unknown_names({"FORGE_PROT": "1", "FORGE_PORT": "1", "FORGE_URL": "x", "PATH": ""})) == [
+        "FORGE_PROT"
+    ]
+
+
+def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-secret")
+    monkeypatch.setenv("FORGE_DATABASE_URL", "postgresql://u:hunter2@db/forge")
+    shown = repr(load_settings())
+    assert "sk-ant-secret" not in shown and "hunter2" not in shown
+
+
+def test_settings_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        load_settings().port = 1  # type: ignore[misc]
+
+
+def test_bad_settings_stop_the_start_with_exit_code_2_and_start_nothing(tmp_path: Path):
+    environment = {"PATH": "/usr/bin", "FORGE_PORT": "many", "FORGE_LOG_LEVEL": "loud"}
+    command = [sys.executable, "-m", "forge", "serve", "--data-dir", str(tmp_path / "fresh")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "FORGE_PORT" in done.stderr and "FORGE_LOG_LEVEL" in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "fresh").exists()
+
+
+def test_every_setting_is_described_and_documented():
+    documented = (Path(__file__).parent.parent / "docs/reference/settings.md").read_text()
+    for name, field in Settings.model_fields.items():
+        assert field.description, name
+        assert f"`{setting_name(name, field)}`" in documented, name

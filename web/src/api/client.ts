@@ -1,0 +1,87 @@
+/** The one door to the HTTP API: typed by the schema, CSRF on every change, failures as `ApiError`. */
+import createFetch from "openapi-fetch";
+import type { paths } from "./schema.gen";
+
+type ErrorBody = { code: string; message: string; hint?: string | null; field?: string | null };
+type Envelope<T> = { data: T; meta: { next_cursor?: string | null } };
+type Answer<Body> = { data?: Body; error?: unknown; response: Response };
+
+/** What the server refused, in its own words: a message, and a hint on what to do. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string | null;
+  /** The form field the message is about, if it is about one. */
+  readonly field: string | null;
+  readonly requestId: string | null;
+
+  /** The server names a field by its way to it, `body.name`; a form knows it as `name`. */
+  constructor(status: number, body: ErrorBody, requestId: string | null = null) {
+    const way = body.field ?? null;
+    super(way === null ? body.message : body.message.replace(`${way}: `, ""));
+    this.status = status;
+    this.code = body.code;
+    this.hint = body.hint ?? null;
+    this.field = way?.split(".").at(-1) ?? null;
+    this.requestId = requestId;
+  }
+}
+
+export const http = createFetch<paths>({
+  baseUrl: window.location.origin,
+  fetch: (request) => fetch(request),
+});
+
+http.use({
+  onRequest({ request }) {
+    if (request.method !== "GET") request.headers.set("X-CSRF-Token", readCookie("forge_csrf"));
+  },
+  onError({ error }) {
+    if (error instanceof DOMException && error.name === "AbortError") return undefined;
+    return new ApiError(0, {
+      code: "unreachable",
+      message: "Forge did not answer.",
+      hint: "Check that `forge serve` is running and that this machine can reach it.",
+    });
+  },
+});
+
+/** The `data` of an answer, or the first of its errors thrown. */
+export async function unwrap<T>(call: Promise<Answer<Envelope<T>>>): Promise<T> {
+  return (await accepted(call)).data;
+}
+
+export type Page<T> = { items: T[]; nextCursor: string | null };
+
+/** One page of a list, with the cursor of the next one. */
+export async function unwrapPage<T>(call: Promise<Answer<Envelope<T[]>>>): Promise<Page<T>> {
+  const { data, meta } = await accepted(call);
+  return { items: data, nextCursor: meta.next_cursor ?? null };
+}
+
+/** The body of an answer that is not a refusal. */
+export async function accepted<Body>(call: Promise<Answer<Body>>): Promise<Body> {
+  const { data, error, response } = await call;
+  if (!response.ok) throw toApiError(response, error);
+  return data as Body;
+}
+
+function toApiError(response: Response, body: unknown): ApiError {
+  const failure = (typeof body === "object" && body !== null ? body : {}) as {
+    errors?: ErrorBody[];
+    meta?: { request_id?: string };
+  };
+  const unexplained: ErrorBody = {
+    code: `http_${response.status}`,
+    message: `The server answered ${response.status} without an explanation.`,
+    hint: "A proxy in between may have answered. Try again; the server's log has the details.",
+  };
+  return new ApiError(response.status, failure.errors?.[0] ?? unexplained, failure.meta?.request_id ?? null);
+}
+
+function readCookie(name: string): string {
+  const found = document.cookie.split("; ").find((pair) => pair.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}

@@ -1,0 +1,29 @@
+/** The words of the API. Everything is read off the generated schema, so a change there is a compile error here. */
+import type { paths } from "./schema.gen";
+
+type Json<Response> = Response extends { content: { "application/json": { data: infer Data } } }
+  ? Data
+  : never;
+type Got<Path extends keyof paths> = paths[Path] extends { get: { responses: { 200: infer Response } } }
+  ? Json<Response>
+  : never;
+
+export type Me = Got<"/api/v1/me">;
+export type Account = Me["account"];
+export type Scope = Me["scopes"][number];
+export type ApiKey = Got<"/api/v1/keys">[number];
+export type Secret = Got<"/api/v1/secrets">[number];
+export type SystemStatus = Got<"/api/v1/status">;
+
+export type Run = Got<"/api/v1/runs">[number];
+export type RunStatus = Run["status"];
+export type RunDetail = Got<"/api/v1/runs/{run_id}">;
+export type Progress = NonNullable<Run["progress"]>;
+export type Problem = NonNullable<Run["error"]>;
+
+export type Gate = Got<"/api/v1/gates">[number];
+export type GateOption = Gate["options"][number];
+
+export type Event = Got<"/api/v1/events">[number];
+export type EventType = Event["type"];
+export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;

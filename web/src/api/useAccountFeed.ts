@@ -1,0 +1,51 @@
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { openGatesQuery, withGate } from "./gates";
+import { useLive } from "./liveContext";
+import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
+import type { Event, Gate, Run } from "./types";
+
+/**
+ * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
+ * the query cache. Mounted once, by the shell. `onGateOpened` hears of each new question.
+ */
+export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
+  const live = useLive();
+  const cache = useQueryClient();
+
+  useEffect(() => {
+    if (accountId === undefined) return;
+    let isFirst = true;
+    return live.subscribe(`account:${accountId}`, "now", {
+      onEvents: (events) => {
+        for (const event of events) applyToCache(cache, event, onGateOpened);
+      },
+      // Lists may have been read before "now": read them once more. After that the stream is complete.
+      onSubscribed: () => {
+        if (isFirst) for (const queryKey of [["runs"], ["gates"]]) cache.invalidateQueries({ queryKey });
+        isFirst = false;
+      },
+    });
+  }, [live, cache, accountId, onGateOpened]);
+}
+
+function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
+  if (event.type === "run.changed") {
+    putRun(cache, event.data.run);
+  } else if (event.type === "gate.changed") {
+    const { gate } = event.data;
+    cache.setQueryData(openGatesQuery.queryKey, (gates) => gates && withGate(gates, gate));
+    if (gate.status === "open") onGateOpened(gate);
+  }
+}
+
+function putRun(cache: QueryClient, run: Run): void {
+  for (const query of cache.getQueryCache().findAll({ queryKey: ["runs"] })) {
+    const filter = query.queryKey[1] as RunFilter;
+    cache.setQueryData(runsQuery(filter).queryKey, (pages) => pages && withRun(pages, filter, run));
+  }
+  cache.setQueryData(runQuery(run.id).queryKey, (detail) => detail && { ...detail, run });
+  if (run.parent_id) {
+    cache.setQueryData(runQuery(run.parent_id).queryKey, (detail) => detail && withChild(detail, run));
+  }
+}

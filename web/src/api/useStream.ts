@@ -1,0 +1,81 @@
+import { useCallback, useEffect, useState } from "react";
+import { http, unwrap } from "./client";
+import { useLive } from "./liveContext";
+import type { Event } from "./types";
+
+export type StreamView<State> = {
+  state: State;
+  phase: "loading" | "ready" | "failed";
+  error: unknown;
+  retry: () => void;
+};
+
+/**
+ * What a stream's events add up to: its history in one request, then the live tail, one render per
+ * frame however fast it comes. `fold` must be pure; `fold` and `initial` must not change between renders.
+ */
+export function useStream<State>(
+  stream: string,
+  fold: (state: State, events: readonly Event[]) => State,
+  initial: State,
+): StreamView<State> {
+  const live = useLive();
+  const [view, setView] = useState<Omit<StreamView<State>, "retry">>({
+    state: initial,
+    phase: "loading",
+    error: null,
+  });
+  const [round, setRound] = useState(0);
+  const startOver = useCallback(() => setRound((current) => current + 1), []);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies(round): a new round starts over from the history
+  useEffect(() => {
+    const stop = new AbortController();
+    let waiting: Event[] = [];
+    let frame = 0;
+    let leave: () => void = () => undefined;
+
+    const flush = () => {
+      const batch = waiting;
+      waiting = [];
+      setView((current) => ({ ...current, state: fold(current.state, batch) }));
+    };
+    const receive = (events: Event[]) => {
+      if (waiting.length === 0) frame = requestAnimationFrame(flush);
+      waiting = waiting.concat(events);
+    };
+    const fail = (error: unknown) => {
+      if (!stop.signal.aborted) setView((current) => ({ ...current, phase: "failed", error }));
+    };
+    const start = async () => {
+      const history = await readHistory(stream, stop.signal);
+      if (stop.signal.aborted) return;
+      setView({ state: fold(initial, history), phase: "ready", error: null });
+      leave = live.subscribe(stream, history.at(-1)?.seq ?? 0, {
+        onEvents: receive,
+        // "conflict": the log is shorter than what we have seen, so it is another log. Start over.
+        onRefused: (refusal) => (refusal.code === "conflict" ? startOver() : fail(refusal)),
+      });
+    };
+
+    setView({ state: initial, phase: "loading", error: null });
+    start().catch(fail);
+    return () => {
+      stop.abort();
+      cancelAnimationFrame(frame);
+      leave();
+    };
+  }, [live, stream, fold, initial, round, startOver]);
+
+  return { ...view, retry: startOver };
+}
+
+/** As much as the server gives at once. */
+const HISTORY = 10_000;
+
+/** The first page of the log; if there is more, the live subscription replays it from there. */
+function readHistory(stream: string, signal: AbortSignal): Promise<Event[]> {
+  return unwrap(
+    http.GET("/api/v1/events", { params: { query: { stream, after: 0, limit: HISTORY } }, signal }),
+  );
+}

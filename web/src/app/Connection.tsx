@@ -1,0 +1,22 @@
+import type { LiveStatus } from "@/api/live";
+import { useLiveStatus } from "@/api/liveContext";
+import { Dot } from "@/ui/Badge";
+import type { Tone } from "@/ui/tone";
+
+const SHOWN: Record<LiveStatus, { tone: Tone; word: string; meaning: string }> = {
+  connecting: { tone: "idle", word: "Connecting", meaning: "Connecting to Forge." },
+  live: { tone: "ok", word: "Live", meaning: "This page updates by itself." },
+  reconnecting: { tone: "wait", word: "Reconnecting", meaning: "The connection broke; trying again." },
+  offline: { tone: "bad", word: "Offline", meaning: "Forge cannot be reached. What you see may be old." },
+};
+
+/** Whether what is on screen is what is happening. */
+export function Connection() {
+  const { tone, word, meaning } = SHOWN[useLiveStatus()];
+  return (
+    <span role="status" title={meaning} className="flex items-center gap-1.5 text-xs text-dim">
+      <Dot tone={tone} />
+      <span className={tone === "ok" ? "max-sm:sr-only" : ""}>{word}</span>
+    </span>
+  );
+}

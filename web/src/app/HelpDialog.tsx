@@ -1,0 +1,39 @@
+import { Kbd } from "@/ui/Kbd";
+import { Modal } from "@/ui/Modal";
+import { type Shortcut, useBoundShortcuts } from "@/ui/shortcuts";
+
+type Props = { open: boolean; onOpenChange: (open: boolean) => void };
+
+/** The shortcuts that work on this page, read off the bindings themselves. */
+export function HelpDialog({ open, onOpenChange }: Props) {
+  return (
+    <Modal open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide>
+      <ShortcutTable shortcuts={useBoundShortcuts()} />
+    </Modal>
+  );
+}
+
+function ShortcutTable({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
+  const groups = [...new Set(shortcuts.map((shortcut) => shortcut.group))];
+  return (
+    <div className="mt-3 gap-8 sm:columns-2">
+      {groups.map((group) => (
+        <section key={group} aria-label={group} className="mb-4 break-inside-avoid">
+          <h3 className="mb-1 text-xs font-semibold text-dim">{group}</h3>
+          <dl>
+            {shortcuts
+              .filter((shortcut) => shortcut.group === group)
+              .map(({ keys, label }) => (
+                <div key={keys} className="flex h-7 items-center justify-between gap-3">
+                  <dt>{label}</dt>
+                  <dd className="text-dim">
+                    <Kbd keys={keys} isSpoken />
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </section>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Menu } from "lucide-react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useMe } from "@/api/session";
+import type { Gate } from "@/api/types";
+import { useAccountFeed } from "@/api/useAccountFeed";
+import type { Area } from "@/area";
+import { IconButton } from "@/ui/Button";
+import { ChromeContext } from "@/ui/Page";
+import { shortcuts, useShortcut } from "@/ui/shortcuts";
+import { toast } from "@/ui/toast";
+import { AREAS } from "./areas";
+import { Connection } from "./Connection";
+import type { Overlay } from "./overlay";
+import { Sidebar } from "./Sidebar";
+
+const loadOverlays = () => import("./Overlays");
+const Overlays = lazy(() => loadOverlays().then(({ Overlays }) => ({ default: Overlays })));
+
+/** The frame around every page: sidebar, keyboard, live feed, and what may lie on top. */
+export function Shell() {
+  const [overlay, show] = useState<Overlay | null>(null);
+  const main = useRef<HTMLElement>(null);
+  useAnnouncedGates();
+  useKeyboard(show);
+  useEffect(() => void loadOverlays(), []);
+
+  const pathname = useRouterState({ select: (state) => state.location.pathname });
+  const arrivedAt = useRef(pathname);
+  useEffect(() => {
+    if (arrivedAt.current === pathname) return;
+    arrivedAt.current = pathname;
+    show(null);
+    // What had the focus went with the page it was on: begin with the new one.
+    if (document.activeElement === document.body) main.current?.focus();
+  }, [pathname]);
+
+  const chrome = useMemo(
+    () => ({
+      start: (
+        <IconButton label="Menu" className="lg:hidden" onClick={() => show("menu")}>
+          <Menu size={16} aria-hidden />
+        </IconButton>
+      ),
+      end: <Connection />,
+    }),
+    [],
+  );
+  return (
+    <div className="grid h-dvh lg:grid-cols-[216px_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="absolute top-2 left-2 z-60 -translate-y-12 rounded-md bg-ink px-3 py-1 text-bg focus:translate-y-0"
+      >
+        Skip to the content
+      </a>
+      <div className="border-r border-line max-lg:hidden">
+        <Sidebar open={show} />
+      </div>
+      <main ref={main} id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
+        <ChromeContext value={chrome}>
+          <Outlet />
+        </ChromeContext>
+      </main>
+      <Suspense fallback={null}>
+        <Overlays shown={overlay} show={show} />
+      </Suspense>
+    </div>
+  );
+}
+
+/** Keeps every list true, and tells of a question that opens while its page is not in front of the reader. */
+function useAnnouncedGates(): void {
+  const navigate = useNavigate();
+  const announce = useCallback(
+    (gate: Gate) => {
+      if (window.location.pathname.endsWith(gate.run_id)) return;
+      const open = () => void navigate({ to: "/runs/$runId", params: { runId: gate.run_id } });
+      toast.ask(`Needs you: ${gate.title}`, { label: "Open", run: open });
+    },
+    [navigate],
+  );
+  useAccountFeed(useMe()?.account.id, announce);
+}
+
+function useKeyboard(show: (overlay: Overlay) => void): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    window.addEventListener("keydown", shortcuts.handle);
+    return () => window.removeEventListener("keydown", shortcuts.handle);
+  }, []);
+  useShortcut("mod+k", { label: "Search or run", group: "Forge" }, () => show("palette"));
+  useShortcut("?", { label: "Keyboard shortcuts", group: "Forge" }, () => show("help"));
+  useEffect(() => {
+    const unbind = AREAS.map(({ label, nav }: Area) =>
+      shortcuts.bind({
+        keys: `g ${nav.key}`,
+        label,
+        group: "Go to",
+        run: () => void navigate({ to: nav.to }),
+      }),
+    );
+    return () => {
+      for (const undo of unbind) undo();
+    };
+  }, [navigate]);
+}

@@ -1,0 +1,34 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createRoute, createRouter } from "@tanstack/react-router";
+import { rootRoute, shellRoute } from "@/area";
+import { loginRoute } from "@/features/login/routes";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { AREAS } from "./areas";
+import { NotFound } from "./NotFound";
+import { RouteError, ShellError } from "./RouteError";
+import { Shell } from "./Shell";
+
+/** Any other address: inside the shell, so that the way out is in sight. */
+const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFound });
+
+const pages = AREAS.flatMap((area) => [...area.routes]);
+const shell = shellRoute.update({ component: Shell, errorComponent: ShellError });
+const routeTree = rootRoute.addChildren([loginRoute, shell.addChildren([...pages, unknownRoute])]);
+
+export function makeRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queries },
+    defaultPreload: "intent",
+    defaultPendingMs: 200,
+    defaultPendingComponent: () => <SkeletonRows rows={8} label="Loading the page" />,
+    defaultErrorComponent: RouteError,
+    defaultNotFoundComponent: NotFound,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Problem } from "@/api/types";
+import { CopyButton } from "@/ui/CopyButton";
+import { KeyValues } from "@/ui/KeyValues";
+import { InlineText } from "@/ui/MarkdownLite";
+import { Panel } from "@/ui/Panel";
+import { toProblem } from "@/ui/problem";
+
+/** Why a run failed: message, hint, and everything to pass on. */
+export function Failure({ error }: { error: Problem }) {
+  return (
+    <Panel
+      title="Failed"
+      tone="bad"
+      actions={<CopyButton text={toProblem(error).details} label="Copy details" look="ghost" />}
+    >
+      <div className="space-y-1 p-3">
+        <p className="font-medium break-words">{error.message}</p>
+        {error.hint && (
+          <p className="text-dim">
+            <InlineText text={error.hint} />
+          </p>
+        )}
+        <p className="mono text-faint">{error.code}</p>
+      </div>
+    </Panel>
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a run gave back. */
+export function Output({ output }: { output: unknown }) {
+  const json = JSON.stringify(output, null, 2);
+  return (
+    <Panel title="Output" actions={<CopyButton text={json} label="Copy as JSON" iconOnly />}>
+      <div className="max-h-80 overflow-auto p-3">
+        {isObject(output) ? (
+          <KeyValues of={output} />
+        ) : (
+          <pre className="mono whitespace-pre-wrap">{json}</pre>
+        )}
+      </div>
+    </Panel>
+  );
+}

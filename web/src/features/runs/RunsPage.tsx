@@ -1,0 +1,133 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { useDeferredValue, useRef, useState } from "react";
+import { allRuns, runsQuery } from "@/api/runs";
+import type { Run } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { RunRow } from "@/ui/run/RunRow";
+import { RUN_WORD } from "@/ui/run/RunStatus";
+import { Select } from "@/ui/Select";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { useRowKeys } from "@/ui/useRowKeys";
+import { SelfTestButton } from "./SelfTestButton";
+import { type RunsSearch, readSearch } from "./search";
+
+const route = getRouteApi("/shell/runs");
+
+const STATUSES = [
+  { value: "", label: "Any status" },
+  ...Object.entries(RUN_WORD).map(([value, label]) => ({ value, label })),
+];
+
+export function RunsPage() {
+  const search = route.useSearch();
+  const [typed, setTyped] = useState("");
+  const words = useDeferredValue(typed.trim().toLowerCase());
+  const query = useInfiniteQuery(
+    runsQuery({
+      ...(search.status && { statuses: [search.status] }),
+      ...(search.kind && { kind: search.kind }),
+    }),
+  );
+  const loaded = query.data ? allRuns(query.data) : [];
+  const shown = loaded.filter((run) => `${run.title} ${run.kind} ${run.id}`.toLowerCase().includes(words));
+  const isFiltered = Boolean(words || search.status || search.kind);
+
+  return (
+    <Page title="Runs" actions={<SelfTestButton />}>
+      <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />
+      {query.isPending && <SkeletonRows rows={8} label="Loading the runs" />}
+      {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
+      {query.data && <RunList runs={shown} isFiltered={isFiltered} />}
+      {query.hasNextPage && (
+        <div className="flex justify-center p-3">
+          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type FiltersProps = {
+  search: RunsSearch;
+  typed: string;
+  onType: (text: string) => void;
+  kinds: readonly string[];
+};
+
+function Filters({ search, typed, onType, kinds }: FiltersProps) {
+  const navigate = useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut("/", { label: "Filter", group: "Lists" }, () => input.current?.focus());
+  const choose = (changed: { status?: string; kind?: string }) =>
+    navigate({ to: "/runs", search: readSearch({ ...search, ...changed }), replace: true });
+  const known = search.kind && !kinds.includes(search.kind) ? [search.kind, ...kinds] : kinds;
+
+  return (
+    <search className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2">
+      <div className="relative min-w-[180px] flex-1 sm:max-w-[320px]">
+        <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+        <input
+          ref={input}
+          type="search"
+          aria-label="Filter the loaded runs"
+          placeholder="Filter…"
+          value={typed}
+          onChange={(event) => onType(event.target.value)}
+          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+          className="h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
+        />
+        {!typed && (
+          <span aria-hidden className="absolute top-1 right-1.5 text-dim">
+            <Kbd keys="/" />
+          </span>
+        )}
+      </div>
+      <Select
+        label="Status"
+        value={search.status ?? ""}
+        options={STATUSES}
+        onChange={(status) => choose({ status })}
+      />
+      <Select
+        label="Kind"
+        value={search.kind ?? ""}
+        options={[{ value: "", label: "Any kind" }, ...known.map((kind) => ({ value: kind, label: kind }))]}
+        onChange={(kind) => choose({ kind })}
+      />
+    </search>
+  );
+}
+
+function RunList({ runs, isFiltered }: { runs: readonly Run[]; isFiltered: boolean }) {
+  const list = useRef<HTMLUListElement>(null);
+  useRowKeys(list);
+  if (runs.length === 0) {
+    return isFiltered ? (
+      <EmptyState title="No run fits" sentence="Choose another status or kind, or type less." />
+    ) : (
+      <EmptyState
+        title="No runs yet"
+        sentence="A run is one piece of work, with its steps, its questions and its log."
+        action={<SelfTestButton look="primary" />}
+      />
+    );
+  }
+  return (
+    <ul ref={list} aria-label="Runs" className="divide-y divide-line border-b border-line px-1">
+      {runs.map((run) => (
+        <RunRow key={run.id} run={run} />
+      ))}
+    </ul>
+  );
+}
+
+const kindsOf = (runs: readonly Run[]): string[] => [...new Set(runs.map((run) => run.kind))].sort();

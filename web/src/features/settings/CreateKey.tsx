@@ -1,0 +1,104 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "@/api/client";
+import type { Scope } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { CheckField } from "@/ui/CheckField";
+import { CopyButton } from "@/ui/CopyButton";
+import { Field } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { createKey, keysQuery } from "./keys";
+
+const SCOPES: readonly { scope: Scope; meaning: string }[] = [
+  { scope: "read", meaning: "see runs, logs and settings" },
+  { scope: "write", meaning: "start and cancel runs, answer questions, make keys" },
+  { scope: "admin", meaning: "change secrets, make login links" },
+];
+
+type Props = { open: boolean; onOpenChange: (open: boolean) => void };
+
+export function CreateKey({ open, onOpenChange }: Props) {
+  return (
+    <Modal
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Create an API key"
+      description="For a script or another machine. Give it no more than it needs."
+    >
+      <CreateKeyForm close={() => onOpenChange(false)} />
+    </Modal>
+  );
+}
+
+function CreateKeyForm({ close }: { close: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<Scope[]>(["read"]);
+  const create = useMutation({
+    mutationFn: createKey,
+    meta: { isShownInPlace: true },
+    onSuccess: () => queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name: name.trim(), scopes });
+  };
+  if (create.data) return <ShownOnce value={create.data.key} close={close} />;
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <Field
+        label="Name"
+        placeholder="nightly audit"
+        required
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        error={create.error instanceof ApiError ? create.error.message : null}
+      />
+      <fieldset className="space-y-1.5">
+        <legend className="mb-1 text-xs font-medium text-dim">It may</legend>
+        {SCOPES.map(({ scope, meaning }) => (
+          <CheckField
+            key={scope}
+            label={scope}
+            hint={meaning}
+            checked={scopes.includes(scope)}
+            onChange={(isOn) =>
+              setScopes(isOn ? [...scopes, scope] : scopes.filter((other) => other !== scope))
+            }
+          />
+        ))}
+      </fieldset>
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button
+          look="primary"
+          type="submit"
+          disabled={!name.trim() || scopes.length === 0 || create.isPending}
+        >
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ShownOnce({ value, close }: { value: string; close: () => void }) {
+  return (
+    <div className="mt-4 space-y-3">
+      <p role="status">
+        This is the key. It is shown <strong className="font-semibold">only now</strong>: copy it to where it
+        is needed.
+      </p>
+      <code className="mono block rounded-md border border-line bg-bg p-2 break-all select-all">{value}</code>
+      <div className="flex justify-end gap-2">
+        <CopyButton text={value} label="Copy the key" />
+        <Button look="primary" onClick={close}>
+          Done
+        </Button>
+      </div>
+    </div>
+  );
+}

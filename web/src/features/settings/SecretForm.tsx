@@ -1,0 +1,90 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "@/api/client";
+import type { Secret } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Field, TextArea } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { toast } from "@/ui/toast";
+import { putSecret, secretsQuery } from "./secrets";
+
+/** Add a secret, or give one that exists a new value. */
+export function SecretForm({ replaces, close }: { replaces: Secret | null; close: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState(replaces?.name ?? "");
+  const [scope, setScope] = useState(replaces?.scope ?? "");
+  const [value, setValue] = useState("");
+  const put = useMutation({
+    mutationFn: putSecret,
+    meta: { isShownInPlace: true },
+    onSuccess: async (secret) => {
+      close();
+      toast.ok(`Saved ${secret.name}.`);
+      await queries.invalidateQueries({ queryKey: secretsQuery.queryKey });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    put.mutate({ name: name.trim(), scope: scope.trim(), value });
+  };
+  const problem = put.error instanceof ApiError ? put.error : null;
+  const errorAt = (field: string) => (problem?.field === field ? problem.message : null);
+  const isElsewhere = problem && !["name", "scope"].includes(problem.field ?? "");
+
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title={replaces ? `Replace ${replaces.name}` : "Add a secret"}
+      description="The value is encrypted and never shown again, only its last four characters."
+    >
+      <form onSubmit={submit} className="mt-4 space-y-4">
+        {!replaces && (
+          <>
+            <Field
+              label="Name"
+              mono
+              required
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="ANTHROPIC_API_KEY"
+              hint="Letters, digits, dots, dashes and underscores."
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              error={errorAt("name")}
+            />
+            <Field
+              label="For"
+              hint="Empty for everything, or one thing that may use it, such as bot:7f3a."
+              mono
+              autoComplete="off"
+              spellCheck={false}
+              value={scope}
+              onChange={(event) => setScope(event.target.value)}
+              error={errorAt("scope")}
+            />
+          </>
+        )}
+        <TextArea
+          label="Value"
+          mono
+          required
+          rows={3}
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+          error={isElsewhere ? problem.message : null}
+        />
+        <div className="flex justify-end gap-2">
+          <Button look="ghost" onClick={close}>
+            Close
+          </Button>
+          <Button look="primary" type="submit" disabled={!name.trim() || !value || put.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,34 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { shellRoute } from "@/area";
+
+const layoutRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./SettingsLayout"), "SettingsLayout"),
+});
+
+const accountRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("./AccountPage"), "AccountPage"),
+});
+
+const keysRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./KeysPage"), "KeysPage"),
+});
+
+const secretsRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/secrets",
+  component: lazyRouteComponent(() => import("./SecretsPage"), "SecretsPage"),
+});
+
+const aboutRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/about",
+  component: lazyRouteComponent(() => import("./AboutPage"), "AboutPage"),
+});
+
+export const settingsRoute = layoutRoute.addChildren([accountRoute, keysRoute, secretsRoute, aboutRoute]);

@@ -1,0 +1,67 @@
+import "./app.css";
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "@/api/client";
+import { LiveClient } from "@/api/live";
+import { LiveContext } from "@/api/liveContext";
+import { meQuery } from "@/api/session";
+import { makeRouter } from "@/app/router";
+import { Toaster } from "@/ui/Toaster";
+import { toast } from "@/ui/toast";
+
+const isSignedOut = (error: unknown): boolean => error instanceof ApiError && error.status === 401;
+
+/** Forge may run on this very machine: whether the browser thinks it is online does not matter. */
+const NETWORK = "always";
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 30_000,
+      networkMode: NETWORK,
+      // A refusal stays a refusal; only a server that did not answer is worth asking again.
+      retry: (failures, error) =>
+        failures < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+    },
+    mutations: { networkMode: NETWORK },
+  },
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      if (isSignedOut(error) && query.queryKey[0] !== meQuery.queryKey[0]) leave();
+    },
+  }),
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _context, mutation) => {
+      if (isSignedOut(error)) leave();
+      if (!mutation.meta?.isShownInPlace) toast.error(error);
+    },
+  }),
+});
+const router = makeRouter(queries);
+const live = new LiveClient({
+  url: `${window.location.origin.replace(/^http/, "ws")}/ws`,
+  onSignedOut: () => leave(),
+});
+
+/** The session is over: forget what was read in it, and come back to this page after signing in. */
+function leave(): void {
+  const { href, pathname } = router.state.location;
+  if (pathname === "/login") return;
+  live.close();
+  void router.navigate({ to: "/login", search: { next: href } }).then(() => queries.clear());
+}
+
+const root = document.getElementById("root");
+if (!root) throw new Error("There is no #root in index.html.");
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <LiveContext value={live}>
+        <RouterProvider router={router} />
+        <Toaster />
+      </LiveContext>
+    </QueryClientProvider>
+  </StrictMode>,
+);

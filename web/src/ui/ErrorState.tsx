@@ -1,0 +1,33 @@
+import { RotateCw } from "lucide-react";
+import { Button } from "./Button";
+import { CopyButton } from "./CopyButton";
+import { InlineText } from "./MarkdownLite";
+import { toProblem } from "./problem";
+
+/** A failure in place of content: what happened, what to do, and the details to pass on. */
+export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { message, hint, details } = toProblem(error);
+  return (
+    <div
+      role="alert"
+      className="mx-auto flex max-w-[480px] flex-col items-center gap-3 px-4 py-10 text-center"
+    >
+      <div>
+        <p className="text-base font-semibold">{message}</p>
+        {hint && (
+          <p className="mt-1 text-dim">
+            <InlineText text={hint} />
+          </p>
+        )}
+      </div>
+      <div className="flex gap-2">
+        {retry && (
+          <Button onClick={retry}>
+            <RotateCw size={13} aria-hidden /> Try again
+          </Button>
+        )}
+        <CopyButton text={details} label="Copy details" look="ghost" />
+      </div>
+    </div>
+  );
+}

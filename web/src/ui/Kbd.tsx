@@ -1,0 +1,23 @@
+import { keyNames } from "./keys";
+
+/**
+ * The keys of a shortcut as they are printed on the keyboard: `mod+k`, `g h`, `?`. Beside a control they are
+ * for the eye only; in the list of shortcuts they are read out too.
+ */
+export function Kbd({ keys, isSpoken = false }: { keys: string; isSpoken?: boolean }) {
+  return (
+    <span
+      aria-hidden={!isSpoken}
+      className="inline-flex shrink-0 items-center gap-0.5 align-middle max-sm:hidden pointer-coarse:hidden"
+    >
+      {keyNames(keys).map((name) => (
+        <kbd
+          key={name}
+          className="min-w-[18px] rounded-sm border border-current/20 px-1 text-center font-mono text-[10.5px] leading-4"
+        >
+          {name}
+        </kbd>
+      ))}
+    </span>
+  );
+}

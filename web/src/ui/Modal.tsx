@@ -1,0 +1,40 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { clsx } from "clsx";
+import { X } from "lucide-react";
+import type { ReactNode } from "react";
+import { IconButton } from "./Button";
+
+type Props = {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  description?: ReactNode;
+  children: ReactNode;
+  wide?: boolean;
+};
+
+/** A dialog over the page. Escape and a click outside close it; the focus stays inside and then returns. */
+export function Modal({ open, onOpenChange, title, description, children, wide = false }: Props) {
+  return (
+    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
+        <Dialog.Popup
+          className={clsx(
+            "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-24px)] -translate-x-1/2 overflow-auto",
+            "rounded-lg border border-line bg-surface p-4 shadow-2xl outline-none",
+            wide ? "max-w-[640px]" : "max-w-[460px]",
+          )}
+        >
+          <Dialog.Title className="pr-8 text-base font-semibold break-words">{title}</Dialog.Title>
+          {description && <Dialog.Description className="mt-1 text-dim">{description}</Dialog.Description>}
+          {children}
+          {/* Last, so that the focus begins with the content. */}
+          <Dialog.Close render={<IconButton label="Close" className="absolute! top-3 right-3" />}>
+            <X size={15} aria-hidden />
+          </Dialog.Close>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

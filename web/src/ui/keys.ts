@@ -1,0 +1,22 @@
+/** How shortcuts are written: `k`, `?`, `end`, `mod+k` (Cmd on a Mac, else Ctrl), `g h` (one after the other). */
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const NAMES: Record<string, string> = { mod: isMac ? "⌘" : "Ctrl", enter: "↵", end: "End" };
+
+/** What to print on each key cap, in order. */
+export function keyNames(keys: string): string[] {
+  return keys.split(/[ +]/).map((key) => NAMES[key] ?? key.toUpperCase());
+}
+
+/** The pressed key in the same spelling, or null for one that cannot be a shortcut. */
+export function spell(event: KeyboardEvent): string | null {
+  if (event.altKey || event.isComposing) return null;
+  const key = event.key.toLowerCase();
+  return event.ctrlKey || event.metaKey ? `mod+${key}` : key;
+}
+
+const TYPED_IN = "input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select";
+
+export function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_IN));
+}

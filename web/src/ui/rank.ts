@@ -1,0 +1,14 @@
+/** How well typed letters fit a text: 0 is not at all, more is better. */
+export function rank(query: string, text: string): number {
+  const wanted = query.trim().toLowerCase();
+  const given = text.toLowerCase();
+  if (wanted === "") return 1;
+  if (given.startsWith(wanted)) return 100;
+  if (given.includes(` ${wanted}`)) return 80;
+  if (given.includes(wanted)) return 60;
+  if (wanted.split(/\s+/).every((word) => given.includes(word))) return 40;
+  return initials(given).includes(wanted) ? 20 : 0;
+}
+
+/** `rts` for "run the self-test": how people abbreviate. */
+const initials = (text: string): string => text.replace(/(\w)\w*\W*/g, "$1");

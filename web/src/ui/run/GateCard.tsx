@@ -1,0 +1,80 @@
+import { useState } from "react";
+import type { Gate, GateOption } from "@/api/types";
+import { Badge } from "../Badge";
+import { Button } from "../Button";
+import { TextArea } from "../Field";
+import { Kbd } from "../Kbd";
+import { KeyValues } from "../KeyValues";
+import { MarkdownLite } from "../MarkdownLite";
+import { useShortcut } from "../shortcuts";
+import { Ago, Remaining } from "../Time";
+
+type Props = {
+  gate: Gate;
+  isBusy: boolean;
+  onAnswer: (option: string, comment: string) => void;
+};
+
+const LOOK = { positive: "primary", neutral: "plain", negative: "danger" } as const;
+
+/** A question that a run asks a person: everything needed to decide, and the answers to choose from. */
+export function GateCard({ gate, isBusy, onAnswer }: Props) {
+  const [comment, setComment] = useState("");
+  const [isCommenting, setCommenting] = useState(false);
+  const answer = (option: GateOption) => onAnswer(option.id, comment.trim());
+  const first = gate.options.find((option) => option.tone === "positive");
+  useShortcut(
+    "a",
+    { label: first ? first.label : "Approve", group: "Run", enabled: first !== undefined && !isBusy },
+    () => first && answer(first),
+  );
+
+  return (
+    <section aria-label={`Needs you: ${gate.title}`} className="wash-wait rounded-lg border">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 pt-3">
+        <Badge tone="wait">needs you</Badge>
+        <h2 className="min-w-0 font-semibold break-words">{gate.title}</h2>
+        <p className="mono ml-auto flex gap-2 text-dim">
+          <Ago at={gate.opened_at} />
+          {gate.expires_at && (
+            <span>
+              · closes in <Remaining to={gate.expires_at} />
+            </span>
+          )}
+        </p>
+      </header>
+      <div className="space-y-3 px-3 py-3">
+        <div className="grid gap-x-8 gap-y-3 lg:grid-cols-2">
+          {gate.body && <MarkdownLite text={gate.body} />}
+          {Object.keys(gate.payload).length > 0 && <KeyValues of={gate.payload} />}
+        </div>
+        {isCommenting && (
+          <TextArea
+            label="Comment (kept with the answer)"
+            rows={2}
+            autoFocus
+            value={comment}
+            onChange={(event) => setComment(event.target.value)}
+          />
+        )}
+      </div>
+      <footer className="flex flex-wrap gap-2 px-3 pb-3">
+        {gate.options.map((option) => (
+          <Button
+            key={option.id}
+            look={LOOK[option.tone ?? "neutral"]}
+            disabled={isBusy}
+            onClick={() => answer(option)}
+          >
+            {option.label} {option === first && <Kbd keys="a" />}
+          </Button>
+        ))}
+        {!isCommenting && (
+          <Button look="ghost" onClick={() => setCommenting(true)}>
+            Add a comment
+          </Button>
+        )}
+      </footer>
+    </section>
+  );
+}

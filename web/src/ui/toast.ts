@@ -1,0 +1,59 @@
+/** Short messages in the corner. `toast.ok("Saved.")` from anywhere; `<Toaster>` shows them. */
+import { toProblem } from "./problem";
+
+export type Toast = {
+  id: number;
+  tone: "ok" | "bad" | "wait";
+  message: string;
+  hint: string | null;
+  action?: { label: string; run: () => void };
+};
+
+const SHORT_MS = 4000;
+/** Something to read or to decide stays longer. */
+const LONG_MS = 10_000;
+const MOST = 4;
+
+class Toasts {
+  #shown: readonly Toast[] = [];
+  #watchers = new Set<() => void>();
+  #count = 0;
+
+  list = (): readonly Toast[] => this.#shown;
+
+  watch = (onChange: () => void): (() => void) => {
+    this.#watchers.add(onChange);
+    return () => this.#watchers.delete(onChange);
+  };
+
+  ok(message: string): void {
+    this.#show({ tone: "ok", message, hint: null });
+  }
+
+  error(error: unknown): void {
+    const { message, hint } = toProblem(error);
+    this.#show({ tone: "bad", message, hint });
+  }
+
+  /** Something wants attention, but not necessarily now. */
+  ask(message: string, action: NonNullable<Toast["action"]>): void {
+    this.#show({ tone: "wait", message, hint: null, action });
+  }
+
+  dismiss(id: number): void {
+    this.#change(this.#shown.filter((toast) => toast.id !== id));
+  }
+
+  #show(toast: Omit<Toast, "id">): void {
+    this.#change([...this.#shown, { id: ++this.#count, ...toast }].slice(-MOST));
+  }
+
+  #change(shown: readonly Toast[]): void {
+    this.#shown = shown;
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+export const toast = new Toasts();
+
+export const lifetime = ({ tone }: Toast): number => (tone === "ok" ? SHORT_MS : LONG_MS);

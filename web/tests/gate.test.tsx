@@ -1,0 +1,69 @@
+import { render, screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { GateCard } from "@/ui/run/GateCard";
+import { shortcuts } from "@/ui/shortcuts";
+import { gate } from "./events";
+
+const onAnswer = vi.fn();
+beforeEach(() => {
+  onAnswer.mockReset();
+  window.addEventListener("keydown", shortcuts.handle);
+});
+afterEach(() => window.removeEventListener("keydown", shortcuts.handle));
+
+test("shows everything that is needed to decide", () => {
+  const shown = gate({
+    body: "Runs `alembic upgrade`.\n\n- reversible",
+    payload: { table: "baskets", is_nullable: true, estimate: { rows: 3 }, files: ["a.py", "b.py"] },
+  });
+  render(<GateCard gate={shown} isBusy={false} onAnswer={onAnswer} />);
+  expect(screen.getByRole("heading", { name: "Run the migration?" })).toBeInTheDocument();
+  expect(screen.getByText("alembic upgrade").tagName).toBe("CODE");
+  expect(screen.getByRole("listitem")).toHaveTextContent("reversible");
+  const facts = screen
+    .getAllByRole("term")
+    .map((term) => [term.textContent, term.nextElementSibling?.textContent]);
+  expect(facts).toEqual([
+    ["table", "baskets"],
+    ["is nullable", "yes"],
+    ["estimate", "rows: 3"],
+    ["files", "a.py\nb.py"],
+  ]);
+});
+
+test("what a run sends is text, whatever it looks like", () => {
+  const body = "<img src=x onerror=alert(1)> [link](javascript:alert(1))";
+  const { container } = render(<GateCard gate={gate({ body })} isBusy={false} onAnswer={onAnswer} />);
+  expect(container.querySelector("img, a")).toBeNull();
+  expect(screen.getByText(body)).toBeInTheDocument();
+});
+
+test("a button answers with its option", async () => {
+  render(<GateCard gate={gate()} isBusy={false} onAnswer={onAnswer} />);
+  await userEvent.click(screen.getByRole("button", { name: "Reject" }));
+  expect(onAnswer).toHaveBeenCalledExactlyOnceWith("reject", "");
+});
+
+test("a comment goes with the answer", async () => {
+  render(<GateCard gate={gate()} isBusy={false} onAnswer={onAnswer} />);
+  await userEvent.click(screen.getByRole("button", { name: "Add a comment" }));
+  await userEvent.keyboard(" looks right to me ");
+  await userEvent.click(screen.getByRole("button", { name: /Approve/ }));
+  expect(onAnswer).toHaveBeenCalledExactlyOnceWith("approve", "looks right to me");
+});
+
+test("A takes the first positive answer", async () => {
+  render(<GateCard gate={gate()} isBusy={false} onAnswer={onAnswer} />);
+  await userEvent.keyboard("a");
+  expect(onAnswer).toHaveBeenCalledExactlyOnceWith("approve", "");
+});
+
+test("A does nothing where no answer is a yes, or while one is on its way", async () => {
+  const options = [{ id: "ada", label: "Ada", tone: "neutral" as const }];
+  const { rerender } = render(<GateCard gate={gate({ options })} isBusy={false} onAnswer={onAnswer} />);
+  await userEvent.keyboard("a");
+  rerender(<GateCard gate={gate()} isBusy onAnswer={onAnswer} />);
+  await userEvent.keyboard("a");
+  expect(onAnswer).not.toHaveBeenCalled();
+  expect(screen.getByRole("button", { name: "Reject" })).toBeDisabled();
+});

@@ -1,0 +1,20 @@
+/** The HTTP side of a test: answers by method and path, in the API's envelope; requests are kept. */
+type Reply = { status?: number; data?: unknown; errors?: object[]; cursor?: string | null };
+
+export function serve(replies: Record<string, Reply | (() => Reply)>): Request[] {
+  const requests: Request[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    requests.push(request);
+    const wanted = replies[`${request.method} ${new URL(request.url).pathname}`];
+    if (!wanted) throw new TypeError("Failed to fetch");
+    const {
+      status = 200,
+      data = null,
+      errors = [],
+      cursor = null,
+    } = typeof wanted === "function" ? wanted() : wanted;
+    const meta = { request_id: "req1", timestamp: "", response_time_ms: 1, next_cursor: cursor };
+    return Response.json({ data, meta, errors, _links: {} }, { status });
+  });
+  return requests;
+}
