@@ -1,0 +1,1 @@
+"""The only door to a model: roles, providers, money, structured answers."""

@@ -1,0 +1,1 @@
+"""The only door to a project's files and to git."""
