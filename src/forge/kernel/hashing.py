@@ -14,4 +14,8 @@ def hash_json(value: Any) -> str:
 
 
 def hash_text(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hash_bytes(text.encode())
+
+
+def hash_bytes(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

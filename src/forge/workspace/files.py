@@ -1,0 +1,277 @@
+"""The files of one workspace: the only way in for tools, pages and commands.
+
+Every path is checked as text, then opened beneath the root (see `beneath`). Writes are atomic: readers and a crash see
+the old content or the new, never a part. All of it blocks; call it with `asyncio.to_thread`.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from forge.errors import Unavailable
+from forge.kernel.hashing import hash_bytes
+from forge.workspace.beneath import DIRECTORY, READ, Beneath
+from forge.workspace.entries import TEMPORARY, Bounds, Entry, entry_of, list_entries, walk_entries
+from forge.workspace.errors import Changed, NotAFile, PathRefused, explain
+from forge.workspace.paths import PROTECTED, Parts, ProtectedNames, parse
+from forge.workspace.quota import Quota, Usage
+
+_TEMPORARY_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_PERMISSIONS = 0o777
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent:
+    data: bytes
+    """At most as much as was asked for."""
+    size: int
+    """Of the whole file."""
+    hash: str | None
+    """SHA-256 of the whole content; None when it was longer than asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    created: bool
+    unchanged: bool
+    size: int
+    hash: str
+
+
+class Files:
+    """One per root. `kernel=False` forces the component walk, `None` takes what this system can do."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        quota: Quota = Quota(),  # noqa: B008 - immutable
+        protected: Collection[str] = PROTECTED,
+        kernel: bool | None = None,
+    ) -> None:
+        self.root = root
+        self._protected = ProtectedNames(protected)
+        self._open_beneath: Beneath | None = Beneath(root, self._protected, kernel=kernel)
+        self._quota = quota
+        self._usage = Usage(self._open_beneath, quota, self._protected)
+        self._writing = Lock()
+
+    def __enter__(self) -> "Files":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """No new operation begins; those under way end first."""
+        self._open_beneath = None
+
+    def read(self, path: str, *, limit: int) -> FileContent:
+        with _explained(path):
+            descriptor = self._beneath.open_following(self._parts(path), READ)
+            try:
+                return _read(descriptor, path, limit)
+            finally:
+                os.close(descriptor)
+
+    def stat(self, path: str) -> Entry:
+        """A link is told as a link; links on the way to it are followed."""
+        parts = self._parts(path)
+        with _explained(path), self._beneath.directory(parts[:-1]) as directory:
+            if not parts:
+                return entry_of(parts, os.fstat(directory))
+            return entry_of(parts, os.stat(parts[-1], dir_fd=directory, follow_symlinks=False))
+
+    def list(self, path: str = ".") -> list[Entry]:
+        """What a directory holds, by name, without what is protected."""
+        parts = self._parts(path)
+        with _explained(path):
+            return list_entries(self._beneath, parts, self._protected)
+
+    def walk(self, path: str = ".", *, bounds: Bounds = Bounds()) -> Iterator[Entry]:  # noqa: B008 - immutable
+        """Everything below a directory, depth first; links are told, never followed."""
+        parts = self._parts(path)
+        with _explained(path):
+            yield from walk_entries(self._beneath, parts, self._protected, bounds)
+
+    def write(self, path: str, data: bytes, *, expect: str | None = None) -> Written:
+        """Make the file have this content. `expect`: the hash it must have now; "" when it must not be there."""
+        parts = self._leaf(path)
+        self._usage.check_file(path, len(data))
+        with self._writing, _explained(path):
+            old = self._look(parts, path, content=expect is not None, size=len(data))
+            _check_expected(old, expect, path)
+            if old and old.has(data):
+                return Written(created=False, unchanged=True, size=len(data), hash=hash_bytes(data))
+            more = {"files": 0 if old else 1, "size": len(data) - (old.size if old else 0)}
+            self._usage.check(**more)
+            self._replace(parts, data, old)
+            self._usage.add(**more)
+        return Written(created=old is None, unchanged=False, size=len(data), hash=hash_bytes(data))
+
+    def delete(self, path: str) -> None:
+        """A file, a link (never what it points to) or an empty directory."""
+        parts = self._leaf(path)
+        with self._writing, _explained(path), self._directory_for_writing(parts) as directory:
+            status = os.stat(parts[-1], dir_fd=directory, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                os.rmdir(parts[-1], dir_fd=directory)
+                return
+            os.unlink(parts[-1], dir_fd=directory)
+            self._usage.add(files=-1, size=-status.st_size)
+
+    @property
+    def _beneath(self) -> Beneath:
+        if self._open_beneath is None:
+            raise Unavailable("This workspace has been closed.")
+        return self._open_beneath
+
+    def _parts(self, path: str) -> Parts:
+        parts = parse(path)
+        self._protected.check(parts)
+        return parts
+
+    def _leaf(self, path: str) -> Parts:
+        parts = self._parts(path)
+        if not parts:
+            raise NotAFile("That is the workspace itself, not a file in it.")
+        return parts
+
+    def _look(self, parts: Parts, path: str, *, content: bool, size: int) -> "_Old | None":
+        """The file that is there now; its content when asked for, or when it could be the new one already."""
+        try:
+            with self._directory_for_writing(parts) as directory:
+                status = os.stat(parts[-1], dir_fd=directory, follow_symlinks=False)
+                _check_replaceable(status, path)
+                if not content and status.st_size != size:
+                    return _Old(status.st_size, status.st_mode)
+                found = _read_in(directory, parts[-1], path, limit=self._quota.file_bytes)
+                return _Old(found.size, status.st_mode, found)
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def _directory_for_writing(self, parts: Parts) -> Generator[int]:
+        directory = self._open_for_writing(parts[:-1])
+        try:
+            yield directory
+        finally:
+            os.close(directory)
+
+    def _open_for_writing(self, parts: Parts) -> int:
+        try:
+            return self._beneath.open(parts, DIRECTORY)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            if link := _find_link(self._beneath, parts):
+                raise PathRefused(
+                    f"{link[:200]!r} is a link; nothing is written through links.",
+                    hint="Use the path of the directory it points to.",
+                ) from error
+            raise
+
+    def _replace(self, parts: Parts, data: bytes, old: "_Old | None") -> None:
+        self._beneath.make_directories(parts[:-1])
+        with self._directory_for_writing(parts) as directory:
+            write_atomically(directory, parts[-1], data, mode=old.mode if old else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    size: int
+    mode: int
+    content: FileContent | None = None
+
+    def has(self, data: bytes) -> bool:
+        return self.content is not None and self.content.size == len(data) and self.content.data == data
+
+
+def write_atomically(directory: int, name: str, data: bytes, *, mode: int | None) -> None:
+    """A new file beside the old one, on disk before it takes its name; a link or other hard links stay as they are."""
+    temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+    descriptor = os.open(temporary, _TEMPORARY_FLAGS, 0o666, dir_fd=directory)
+    try:
+        try:
+            if mode is not None:
+                os.fchmod(descriptor, mode & _PERMISSIONS)
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=directory)
+        raise
+    os.fsync(directory)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _read(descriptor: int, path: str, limit: int) -> FileContent:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        is_directory = stat.S_ISDIR(status.st_mode)
+        raise NotAFile(f"{path[:200]!r} is {'a directory' if is_directory else 'not a regular file'}.")
+    wanted = limit + 1  # one more, to know whether there is more
+    chunks: list[bytes] = []
+    while wanted > 0 and (chunk := os.read(descriptor, min(wanted, status.st_size + 1, 1 << 20))):
+        chunks.append(chunk)
+        wanted -= len(chunk)
+    data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    if len(data) <= limit:
+        return FileContent(data, len(data), hash_bytes(data))
+    return FileContent(data[:limit], max(status.st_size, len(data)), None)
+
+
+def _read_in(directory: int, name: str, path: str, *, limit: int) -> FileContent:
+    descriptor = os.open(name, READ, dir_fd=directory)
+    try:
+        return _read(descriptor, path, limit)
+    finally:
+        os.close(descriptor)
+
+
+def _check_replaceable(status: os.stat_result, path: str) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise PathRefused(
+            f"{path[:200]!r} is a link; nothing is written through links.",
+            hint="Write to the file it points to, or delete the link first.",
+        )
+    if not stat.S_ISREG(status.st_mode):
+        is_directory = stat.S_ISDIR(status.st_mode)
+        raise NotAFile(f"{path[:200]!r} is {'a directory' if is_directory else 'not a regular file'}.")
+
+
+def _check_expected(old: _Old | None, expect: str | None, path: str) -> None:
+    if expect is None:
+        return
+    found = "" if old is None else old.content and old.content.hash
+    if found != expect:
+        what = "exists already" if expect == "" else "has changed" if old else "is gone"
+        raise Changed(f"{path[:200]!r} {what}.", hint="Read it again, then decide.")
+
+
+def _find_link(beneath: Beneath, parts: Parts) -> str | None:
+    try:
+        return beneath.first_link(parts)
+    except OSError:
+        return None
+
+
+@contextmanager
+def _explained(path: str) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, path) from error

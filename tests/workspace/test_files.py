@@ -1,0 +1,308 @@
+import hashlib
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+from tests.workspace.conftest import SECRET
+
+from forge.errors import Conflict, Unavailable
+from forge.workspace.entries import TEMPORARY, Bounds, Entry, EntryKind
+from forge.workspace.errors import (
+    Changed,
+    FileTooLarge,
+    NoSuchPath,
+    NotAFile,
+    PathRefused,
+    QuotaExceeded,
+)
+from forge.workspace.files import FileContent, Files, Written
+from forge.workspace.quota import Quota
+
+
+def sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def names(root: Path) -> list[str]:
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if ".git" not in path.parts)
+
+
+def test_a_file_is_read_with_the_hash_of_all_of_it(files: Files):
+    assert files.read("src/app.py", limit=100) == FileContent(
+        b"print('hello')\n", 15, sha(b"print('hello')\n")
+    )
+
+
+@pytest.mark.parametrize("limit", [0, 1, 14])
+def test_a_longer_file_is_cut_and_has_no_hash(files: Files, limit: int):
+    assert files.read("src/app.py", limit=limit) == FileContent(b"print('hello')\n"[:limit], 15, None)
+
+
+def test_a_large_file_is_read_whole(files: Files, root: Path):
+    data = os.urandom(3 << 20)
+    (root / "large").write_bytes(data)
+    assert files.read("large", limit=1 << 30) == FileContent(data, len(data), sha(data))
+
+
+def test_a_directory_is_listed_by_name_without_what_is_protected_or_being_written(files: Files, root: Path):
+    (root / "link").symlink_to("src")
+    (root / f"{TEMPORARY}0123").write_text("half")
+    os.mkfifo(root / "pipe")
+    assert files.list() == [
+        Entry("README.md", EntryKind.FILE, 10),
+        Entry("link", EntryKind.LINK, 3),
+        Entry("pipe", EntryKind.OTHER, 0),
+        Entry("src", EntryKind.DIR, (root / "src").stat().st_size),
+    ]
+    assert files.list("src") == files.list("./src//") == [Entry("src/app.py", EntryKind.FILE, 15)]
+
+
+def test_names_no_path_can_spell_are_shown_but_not_offered_as_files(files: Files, root: Path):
+    for name in (b"new\nline", b"back\\slash", b"latin\xe9"):
+        (root / os.fsdecode(name)).write_text("x")
+    odd = [entry for entry in files.list() if entry.kind is EntryKind.OTHER]
+    assert [entry.path for entry in odd] == ["back\\slash", "latin\\udce9", "new\nline"]
+
+
+def test_a_walk_is_deep_ordered_bounded_and_skips_what_machines_made(files: Files, root: Path):
+    for path in ("node_modules/x/index.js", "src/b/c.txt", "src/__pycache__/a.pyc", "dist/out"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x")
+    (root / "src" / "up").symlink_to("..")
+    everything = ["README.md", "src", "src/app.py", "src/b", "src/b/c.txt", "src/up"]
+    assert [entry.path for entry in files.walk()] == everything
+    assert [entry.path for entry in files.walk(bounds=Bounds(entries=3))] == everything[:3]
+    assert [entry.path for entry in files.walk(bounds=Bounds(depth=1))] == ["README.md", "src"]
+    assert [entry.path for entry in files.walk("src/b")] == ["src/b/c.txt"]
+    assert [entry.path for entry in files.walk("node_modules")] == [
+        "node_modules/x",
+        "node_modules/x/index.js",
+    ]
+
+
+def test_stat_tells_what_is_there_and_does_not_follow_the_last_link(files: Files, root: Path):
+    (root / "link").symlink_to("src/app.py")
+    assert files.stat("src/app.py") == Entry("src/app.py", EntryKind.FILE, 15)
+    assert files.stat("link") == Entry("link", EntryKind.LINK, 10)
+    assert files.stat(".").kind is EntryKind.DIR
+    with pytest.raises(NoSuchPath):
+        files.stat("nothing")
+
+
+def test_a_write_creates_directories_and_says_what_it_did(files: Files, root: Path):
+    assert files.write("a/b/c.txt", b"one") == Written(
+        created=True, unchanged=False, size=3, hash=sha(b"one")
+    )
+    assert files.write("a/b/c.txt", b"two") == Written(
+        created=False, unchanged=False, size=3, hash=sha(b"two")
+    )
+    before = (root / "a/b/c.txt").stat().st_ino
+    assert files.write("a/b/c.txt", b"two") == Written(
+        created=False, unchanged=True, size=3, hash=sha(b"two")
+    )
+    assert (root / "a/b/c.txt").stat().st_ino == before
+    assert names(root) == ["README.md", "a", "a/b", "a/b/c.txt", "src", "src/app.py"]
+
+
+def test_a_write_keeps_the_mode_and_breaks_hard_links(files: Files, root: Path, outside: Path):
+    (root / "run.sh").hardlink_to(outside / "secret.txt")
+    (root / "run.sh").chmod(0o750)
+    files.write("run.sh", b"changed")
+    assert stat.S_IMODE((root / "run.sh").stat().st_mode) == 0o750
+    assert (outside / "secret.txt").read_bytes() == SECRET
+
+
+def test_what_was_not_seen_is_not_overwritten(files: Files, root: Path):
+    seen = files.read("README.md", limit=100).hash
+    assert seen
+    files.write("README.md", b"mine", expect=seen)
+    with pytest.raises(Changed, match="has changed"):
+        files.write("README.md", b"again", expect=seen)
+    with pytest.raises(Changed, match="exists already"):
+        files.write("README.md", b"again", expect="")
+    with pytest.raises(Changed, match="is gone"):
+        files.write("other.md", b"again", expect=seen)
+    assert files.write("other.md", b"new", expect="").created
+    assert (root / "README.md").read_bytes() == b"mine"
+
+
+def test_a_failed_write_leaves_nothing_behind(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(QuotaExceeded, match="no room"):
+        files.write("README.md", b"new")
+    assert (root / "README.md").read_text() == "# Project\n"
+    assert names(root) == ["README.md", "src", "src/app.py"]
+
+
+def test_files_links_and_empty_directories_are_deleted(files: Files, root: Path, outside: Path):
+    (root / "link").symlink_to(outside / "secret.txt")
+    (root / "empty").mkdir()
+    for path in ("link", "empty", "README.md"):
+        files.delete(path)
+    assert names(root) == ["src", "src/app.py"]
+    assert (outside / "secret.txt").read_bytes() == SECRET
+    with pytest.raises(Conflict, match="something in it"):
+        files.delete("src")
+    with pytest.raises(NoSuchPath):
+        files.delete("README.md")
+
+
+def test_links_inside_are_followed_for_reading_on_every_system(files: Files, root: Path):
+    (root / "a").symlink_to("src")
+    (root / "src" / "b").symlink_to("../a/app.py")
+    assert files.read("a/app.py", limit=99).data == files.read("a/b", limit=99).data == b"print('hello')\n"
+    assert [entry.path for entry in files.list("a")] == ["a/app.py", "a/b"]
+
+
+@pytest.mark.parametrize(
+    "target", ["../outside", "../../../../etc", "/etc", "src/../../outside", "/proc/self/root"]
+)
+def test_links_that_lead_out_are_refused(files: Files, root: Path, target: str):
+    (root / "out").symlink_to(target)
+    for attempt in (
+        lambda: files.read("out/secret.txt", limit=99),
+        lambda: files.list("out"),
+        lambda: files.stat("out/secret.txt"),
+        lambda: files.write("out/new.txt", b"x"),
+        lambda: files.delete("out/secret.txt"),
+        lambda: list(files.walk("out")),
+    ):
+        with pytest.raises(PathRefused):
+            attempt()
+
+
+def test_links_in_circles_end(files: Files, root: Path):
+    (root / "one").symlink_to("two")
+    (root / "two").symlink_to("one")
+    (root / "deep").symlink_to("deep/" + "x/" * 60)
+    for path in ("one", "one/x", "deep", "deep/x"):
+        with pytest.raises((PathRefused, NoSuchPath)):
+            files.read(path, limit=9)
+
+
+def test_nothing_is_written_through_a_link(files: Files, root: Path):
+    (root / "dir").symlink_to("src")
+    (root / "file").symlink_to("README.md")
+    for path in ("dir/new.py", "dir/sub/new.py", "file"):
+        with pytest.raises(PathRefused, match="is a link"):
+            files.write(path, b"x")
+    assert names(root) == ["README.md", "dir", "file", "src", "src/app.py"]
+
+
+SPELLINGS = (
+    ".git|.git/config|src/.git/hooks/x|.GIT/config|.Git/|.git./config|GIT~1/config|git~2|.git /x|.git. ./x|"
+    ".git::$INDEX_ALLOCATION/x|.g\u200cit/config|\uff0egit/config|\uff27\uff29\uff34~1/x"
+)
+
+
+@pytest.mark.parametrize("path", SPELLINGS.split("|"))
+def test_what_belongs_to_git_is_protected_however_it_is_spelt(files: Files, path: str):
+    for attempt in (
+        lambda: files.read(path, limit=9),
+        lambda: files.write(path, b"x"),
+        lambda: files.list(path),
+        lambda: files.delete(path),
+    ):
+        with pytest.raises(PathRefused):
+            attempt()
+
+
+def test_a_link_does_not_open_what_is_protected(files: Files, root: Path):
+    (root / "g").symlink_to(".git")
+    (root / "h").symlink_to("g/config")
+    (root / "src" / "i").symlink_to("../g")
+    for path in ("g/config", "h", "src/i/config"):
+        with pytest.raises(PathRefused, match="protected"):
+            files.read(path, limit=9)
+    with pytest.raises(PathRefused):
+        files.write("g/config", b"x")
+    with pytest.raises(PathRefused):
+        files.list("g")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", "empty"),
+        ("/etc/passwd", "absolute"),
+        ("//etc", "absolute"),
+        ("..", "'..'"),
+        ("src/../../x", "'..'"),
+        ("a\0b", "control"),
+        ("a\nb", "control"),
+        ("a\x7f", "control"),
+        ("a\x85b", "control"),
+        ("a\u2028b", "line break"),
+        ("a\udcffb", "Unicode"),
+        ("..\\..\\x", "backslash"),
+        ("x" * 256, "255"),
+        ("é" * 128, "255"),
+        ("x/" * 2500, "4096"),
+        ("x/" * 200 + "y", "levels"),
+    ],
+)
+def test_texts_that_are_no_paths_are_refused_with_the_reason(files: Files, path: str, reason: str):
+    with pytest.raises(PathRefused, match=reason):
+        files.read(path, limit=9)
+    with pytest.raises(PathRefused, match=reason):
+        files.write(path, b"x")
+
+
+def test_what_is_not_a_regular_file_neither_hangs_nor_answers(files: Files, root: Path, monkeypatch):
+    os.mkfifo(root / "pipe")
+    monkeypatch.chdir(root)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        for path in ("pipe", "socket", "src"):
+            with pytest.raises(NotAFile):
+                files.read(path, limit=9)
+            with pytest.raises(NotAFile):
+                files.write(path, b"x")
+    with pytest.raises(NotAFile):
+        files.read(".", limit=9)
+    with pytest.raises(NotAFile):
+        files.write(".", b"x")
+    with pytest.raises(NoSuchPath):
+        files.list("README.md")
+    with pytest.raises(NoSuchPath):
+        files.read("README.md/x", limit=9)
+
+
+def test_a_closed_workspace_says_so(root: Path):
+    files = Files(root)
+    files.close()
+    with pytest.raises(Unavailable, match="closed"):
+        files.read("README.md", limit=9)
+
+
+def test_a_root_that_is_not_there_is_refused(tmp_path: Path):
+    with pytest.raises(NoSuchPath):
+        Files(tmp_path / "nothing")
+
+
+def test_one_file_and_all_files_have_limits(root: Path):
+    quota = Quota(files=4, total_bytes=1000, file_bytes=600)
+    with Files(root, quota=quota) as files:
+        with pytest.raises(FileTooLarge):
+            files.write("a", b"x" * 601)
+        files.write("a", b"x" * 600)
+        with pytest.raises(QuotaExceeded):
+            files.write("b", b"x" * 600)
+        files.write("b", b"x" * 100)
+        with pytest.raises(QuotaExceeded):
+            files.write("c", b"")
+        files.write("a", b"y" * 10)
+        files.delete("b")
+        files.write("c", b"x" * 600)
+    assert not (root / "d").exists()
+
+
+def test_a_refused_write_makes_no_directory(root: Path):
+    with Files(root, quota=Quota(files=2)) as files, pytest.raises(QuotaExceeded):
+        files.write("new/deep/file", b"x")
+    assert names(root) == ["README.md", "src", "src/app.py"]
