@@ -24,6 +24,10 @@ from forge.events.log import EventLog
 from forge.kernel.background import in_background
 from forge.kernel.clock import now
 from forge.kernel.lock import DirectoryLock, LockHeld
+from forge.llm.catalog import Catalog
+from forge.llm.gateway import Gateway
+from forge.llm.models import Role as ModelRole
+from forge.llm.money import Limits, Money
 from forge.runs.kinds import RunKinds
 from forge.runs.opening import open_runs
 from forge.runs.selftest import SelfTest
@@ -57,6 +61,8 @@ class Forge:
     events: EventLog
     runs: Runs
     accounts: Accounts
+    catalog: Catalog
+    gateway: Gateway
     address: OwnAddress
     started_at: datetime
 
@@ -82,6 +88,10 @@ async def open_forge(
         accounts = Accounts(store, vault, address, session_days=settings.session_days)
         await accounts.ensure_owner()
         events = EventLog(store, telemetry.metrics)
+        catalog = Catalog(store, vault.resolve, default_models(settings))
+        limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
+        gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
+        stack.push_async_callback(gateway.close)
         kinds = RunKinds(SelfTest(settings.data_dir).kind())
         runs = await stack.enter_async_context(
             open_runs(
@@ -96,7 +106,20 @@ async def open_forge(
         if not store.is_sqlite:
             listening = listen(settings.store_url, events.hub)
             await stack.enter_async_context(in_background(listening, "event listener"))
-        yield Forge(settings, telemetry, store, events, runs, accounts, address, now())
+        yield Forge(settings, telemetry, store, events, runs, accounts, catalog, gateway, address, now())
+
+
+def default_models(settings: Settings) -> dict[ModelRole, str]:
+    """The model of each role that nobody has chosen one for."""
+    return {
+        ModelRole.INTERVIEWER: settings.llm_questionnaire_model,
+        ModelRole.PLANNER: settings.llm_planner_model,
+        ModelRole.BUILDER: settings.llm_builder_model,
+        ModelRole.AUDITOR: settings.llm_planner_model,
+        ModelRole.RECOVERY: settings.llm_planner_model,
+        ModelRole.BOT: settings.llm_questionnaire_model,
+        ModelRole.UTILITY: settings.llm_questionnaire_model,
+    }
 
 
 def _prepare_data_dir(path: Path) -> None:

@@ -119,6 +119,15 @@ class Settings(BaseSettings):
         min_length=1,
         description="Model that asks the interview questions.",
     )
+    budget_run_usd: float = _own(
+        10.0, "10", ge=0, description="What the models of one run may cost before it asks you."
+    )
+    budget_day_usd: float = _own(
+        50.0, "50", ge=0, description="What an account may spend on models in a day."
+    )
+    budget_server_usd: float = _own(
+        200.0, "200", ge=0, description="What all accounts together may spend on models in a day."
+    )
     pause_threshold: int = _seed(
         "PAUSE_THRESHOLD", 3, "3", ge=1, description="Failed audits of one phase before a build asks you."
     )

@@ -33,11 +33,13 @@ class Retry:
     factor: float = 2.0
     longest_delay_s: float = 60.0
 
-    def delay_after(self, attempt: int) -> float | None:
-        """Seconds before the next attempt; None when there is none."""
+    def delay_after(self, attempt: int, asked_s: float = 0.0) -> float | None:
+        """Seconds before the next attempt; None when there is none. Whoever failed may ask for longer, up to a
+        limit: an hour asked for by a proxy must not become an hour of silence."""
         if attempt >= self.attempts:
             return None
-        return min(self.first_delay_s * self.factor ** (attempt - 1), self.longest_delay_s)
+        usual = self.first_delay_s * self.factor ** (attempt - 1)
+        return min(max(usual, asked_s), self.longest_delay_s)
 
 
 ONCE = Retry()
@@ -68,8 +70,10 @@ class Call:
     timeout_s: float | None = None
 
     def delay_after(self, attempt: int, outcome: "Outcome") -> float | None:
-        may_pass_by_itself = outcome.error is not None and outcome.error.retryable
-        return self.retry.delay_after(attempt) if may_pass_by_itself else None
+        error = outcome.error
+        if error is None or not error.retryable:
+            return None
+        return self.retry.delay_after(attempt, error.retry_after_s or 0.0)
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,18 @@ class Problem(BaseModel):
     message: str
     hint: str | None = None
     retryable: bool = False
+    retry_after_s: float | None = None
+    """How long whoever failed asked to be left alone."""
 
     @classmethod
     def of(cls, error: ForgeError) -> "Problem":
-        return cls(code=error.code, message=error.message, hint=error.hint, retryable=error.status >= 500)
+        return cls(
+            code=error.code,
+            message=error.message,
+            hint=error.hint,
+            retryable=error.status >= 500,
+            retry_after_s=getattr(error, "retry_after_s", None),
+        )
 
     @classmethod
     def defect(cls, error: Exception) -> "Problem":

@@ -30,6 +30,8 @@ class Metrics:
         self._steps = counter("run_steps", "Steps of runs executed.", ["kind", "outcome"])
         self._step_s = histogram("run_step_seconds", "Time a step took.", ["kind"], buckets=_STEP_BUCKETS_S)
         self._events = counter("events_appended", "Events appended.", ["type"])
+        self._calls = counter("model_calls", "Requests to models.", ["role", "outcome"])
+        self._spent = counter("model_cost_dollars", "What they cost.", ["role"])
         self._clients = gauge("websocket_clients", "WebSocket clients connected now.")
         self._gates = gauge("gates_open", "Gates waiting for a person now.")
         Info("build", "The Forge that is running.", namespace="forge", registry=registry).info(
@@ -55,6 +57,10 @@ class Metrics:
 
     def event_appended(self, event_type: str) -> None:
         self._events.labels(event_type).inc()
+
+    def model_called(self, role: str, outcome: str, cost_micros: int) -> None:
+        self._calls.labels(role, outcome).inc()
+        self._spent.labels(role).inc(cost_micros / 1_000_000)
 
     @contextmanager
     def websocket_client(self) -> Generator[None]:

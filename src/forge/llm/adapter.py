@@ -1,0 +1,316 @@
+"""The one module that knows pydantic-ai and the providers' clients. Importing it takes seconds: do it late.
+
+It makes exactly one HTTP request per call. Retries, failover and money belong to the gateway and to the durable
+step around it, so everything that would make the libraries try again by themselves is switched off here.
+"""
+
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import httpx2
+from anthropic import AsyncAnthropic
+from openai import AsyncOpenAI
+from pydantic import SecretStr
+from pydantic_ai import exceptions as pydantic_ai_errors
+from pydantic_ai import messages as wire
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
+
+from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
+from forge.llm.messages import (
+    AssistantMessage,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from forge.llm.models import Prompt, Provider, ProviderKind, ToolSpec, Usage
+
+NO_KEY = "none"
+"""Endpoints that want no key still need the client to be given one."""
+CONNECT_S = 10.0
+SILENCE_S = 120.0
+"""Longest pause between two bytes; providers send pings while a model thinks."""
+FIRST_EVENT_S = 300.0
+
+DeltaKind = Literal["text", "thinking"]
+OnDelta = Callable[[DeltaKind, str], Awaitable[None]]
+RAW_STOPS = {
+    "refusal": StopReason.REFUSED,
+    "model_context_window_exceeded": StopReason.CONTEXT_FULL,
+    "pause_turn": StopReason.PAUSED,
+}
+STOPS = {
+    "stop": StopReason.END,
+    "tool_call": StopReason.TOOLS,
+    "length": StopReason.LENGTH,
+    "content_filter": StopReason.REFUSED,
+}
+
+
+@dataclass
+class Received:
+    """What has arrived so far: whole when the stream ended well, and the basis of the bill when it did not."""
+
+    parts: list[Text | Thinking | ToolCall] = field(default_factory=list[Text | Thinking | ToolCall])
+    usage: Usage = field(default_factory=Usage)
+    stop: StopReason | None = None
+    shown: bool = False
+    """Somebody saw a part of the answer."""
+    began: bool = False
+    """The provider answered, so it may bill."""
+
+    @property
+    def message(self) -> AssistantMessage:
+        return AssistantMessage(parts=list(self.parts))
+
+
+class Connections:
+    """Clients to providers, kept open between calls, closed with the process."""
+
+    def __init__(self, *, silence_s: float = SILENCE_S) -> None:
+        timeout = httpx2.Timeout(connect=CONNECT_S, read=silence_s, write=60.0, pool=CONNECT_S)
+        limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
+        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=True)
+        self._timeout = timeout
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    def model(self, provider: Provider, name: str, key: SecretStr | None) -> Model:
+        secret = key.get_secret_value() if key else NO_KEY
+        if provider.kind is ProviderKind.ANTHROPIC:
+            client = AsyncAnthropic(
+                api_key=secret,
+                base_url=provider.base_url,
+                http_client=self._http,
+                max_retries=0,
+                timeout=self._timeout,
+            )
+            client.auth_token = None  # a token in the environment must not travel with somebody's key
+            return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
+        openai = AsyncOpenAI(
+            api_key=secret,
+            base_url=provider.base_url,
+            http_client=self._http,
+            max_retries=0,
+            timeout=self._timeout,
+        )
+        return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=openai))
+
+
+async def receive(
+    model: Model, kind: ProviderKind, prompt: Prompt, received: Received, on_delta: OnDelta | None
+) -> None:
+    """One streamed request. `received` fills as it goes, so that a failed call leaves what came of it."""
+    messages = to_wire(prompt.messages, mark_cache=kind is ProviderKind.ANTHROPIC)
+    with _own_errors():
+        async with model.request_stream(
+            messages, _settings(kind, prompt), _parameters(kind, prompt)
+        ) as stream:
+            try:
+                await _pump(stream, received, on_delta)
+            finally:
+                _take(stream, received)
+    if received.stop is None:
+        raise ModelFault("The model's answer broke off: the stream ended without saying why.")
+
+
+async def _pump(stream: StreamedResponse, received: Received, on_delta: OnDelta | None) -> None:
+    async for event in stream:
+        received.began = True
+        delta = _delta(event)
+        if delta and delta[1] and on_delta:
+            received.shown = received.shown or delta[0] == "text"
+            await on_delta(*delta)
+
+
+def _delta(event: object) -> tuple[DeltaKind, str] | None:
+    match event:
+        case wire.PartStartEvent(part=wire.TextPart(content=text)):
+            return "text", text
+        case wire.PartDeltaEvent(delta=wire.TextPartDelta(content_delta=text)):
+            return "text", text
+        case wire.PartStartEvent(part=wire.ThinkingPart(content=text)):
+            return "thinking", text
+        case wire.PartDeltaEvent(delta=wire.ThinkingPartDelta(content_delta=str(text))):
+            return "thinking", text
+        case _:
+            return None
+
+
+def _take(stream: StreamedResponse, received: Received) -> None:
+    response = stream.get()
+    received.parts = [ours for part in response.parts if (ours := _from_wire(part)) is not None]
+    received.usage = _usage(response.usage)
+    received.stop = _stop(response)
+
+
+def _stop(response: wire.ModelResponse) -> StopReason | None:
+    """None when the stream ended without a reason: a broken answer that must not pass for a whole one."""
+    raw = (response.provider_details or {}).get("finish_reason")
+    if (known := RAW_STOPS.get(str(raw))) is not None:
+        return known
+    if response.state == "suspended":
+        return StopReason.PAUSED
+    stop = STOPS.get(response.finish_reason or "")
+    has_calls = any(isinstance(part, wire.ToolCallPart) for part in response.parts)
+    if stop is StopReason.END and has_calls:
+        return StopReason.TOOLS  # some local servers say "stop" after a tool call
+    return stop
+
+
+def _usage(usage: RequestUsage) -> Usage:
+    """The library counts cached tokens into the input; we keep the four kinds apart."""
+    cached = usage.cache_read_tokens + usage.cache_write_tokens
+    return Usage(
+        input=max(0, usage.input_tokens - cached),
+        output=usage.output_tokens,
+        cache_read=usage.cache_read_tokens,
+        cache_write=usage.cache_write_tokens,
+    )
+
+
+def _from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:
+    match part:
+        case wire.TextPart():
+            return Text(text=part.content) if part.content else None
+        case wire.ThinkingPart():
+            return Thinking(
+                text=part.content, id=part.id, signature=part.signature, provider=part.provider_name
+            )
+        case wire.ToolCallPart():
+            arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
+            return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments or "{}")
+        case _:
+            return None
+
+
+def to_wire(
+    messages: Sequence[UserMessage | AssistantMessage], *, mark_cache: bool
+) -> list[wire.ModelMessage]:
+    """A mark stands at the end of the last question but one: the newest is marked by itself, and a turn with
+    many tool calls is longer than the stretch in which a provider looks for older marks."""
+    asked = [i for i, message in enumerate(messages) if isinstance(message, UserMessage)]
+    marked = asked[-2] if mark_cache and len(asked) > 1 else None
+    return [
+        _request(message, marked=i == marked) if isinstance(message, UserMessage) else _response(message)
+        for i, message in enumerate(messages)
+    ]
+
+
+def _request(message: UserMessage, *, marked: bool) -> wire.ModelRequest:
+    parts: list[wire.ModelRequestPart] = []
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            outcome = "failed" if part.failed else "success"
+            parts.append(wire.ToolReturnPart(part.name, part.text, part.call_id, outcome=outcome))
+        else:
+            parts.append(wire.UserPromptPart(part.text))
+    if marked:
+        parts.append(wire.UserPromptPart([wire.CachePoint()]))
+    return wire.ModelRequest(parts)
+
+
+def _response(message: AssistantMessage) -> wire.ModelResponse:
+    parts: list[wire.ModelResponsePart] = []
+    for part in message.parts:
+        match part:
+            case Text():
+                parts.append(wire.TextPart(part.text))
+            case Thinking():
+                parts.append(
+                    wire.ThinkingPart(
+                        part.text, id=part.id, signature=part.signature, provider_name=part.provider
+                    )
+                )
+            case ToolCall():
+                parts.append(wire.ToolCallPart(part.name, part.arguments, part.id))
+    return wire.ModelResponse(parts)
+
+
+def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
+    common = ModelSettings(max_tokens=prompt.max_output, max_retries=0, first_event_timeout=FIRST_EVENT_S)
+    if kind is not ProviderKind.ANTHROPIC:
+        return common
+    cached = AnthropicModelSettings(anthropic_cache=True, anthropic_cache_instructions=True)
+    return cast("ModelSettings", {**common, **cached})
+
+
+def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:
+    given: dict[str, Any] = {
+        "function_tools": [_tool(tool) for tool in prompt.tools],
+        "instruction_parts": [wire.InstructionPart(prompt.system)] if prompt.system else None,
+    }
+    if prompt.answer is None:
+        return ModelRequestParameters(**given)
+    if kind is ProviderKind.OPENAI:  # small local models follow a grammar, but do not call tools
+        asked = OutputObjectDefinition(
+            json_schema=prompt.answer.parameters,
+            name=prompt.answer.name,
+            description=prompt.answer.description,
+        )
+        return ModelRequestParameters(**given, output_mode="native", output_object=asked)
+    return ModelRequestParameters(
+        **given, output_mode="tool", output_tools=[_tool(prompt.answer)], allow_text_output=False
+    )
+
+
+def _tool(tool: ToolSpec) -> ToolDefinition:
+    return ToolDefinition(
+        name=tool.name, description=tool.description, parameters_json_schema=tool.parameters
+    )
+
+
+@contextmanager
+def _own_errors() -> Generator[None]:
+    """Turns the library's errors into ours, by what is to be done about them."""
+    try:
+        yield
+    except Exception as error:
+        if (ours := _translated(error)) is not None:
+            raise ours from error
+        raise
+
+
+def _translated(error: Exception) -> Exception | None:
+    said = str(error)[:300]
+    match error:
+        case pydantic_ai_errors.ModelContextWindowExceededError():
+            return ContextFull("The conversation is longer than the model's window.")
+        case pydantic_ai_errors.ModelAuthenticationError():
+            return ModelKeyRefused(
+                "The provider does not accept the key.", hint="Set it again: forge secrets set, or Settings."
+            )
+        case pydantic_ai_errors.ModelQuotaExceededError():
+            return ModelKeyRefused(f"The provider says that the credit is used up: {said}")
+        case pydantic_ai_errors.ModelNotFoundError():
+            return ModelUnknown(f"The provider has no such model: {said}")
+        case pydantic_ai_errors.ModelRequestRejectedError():
+            return ModelRejected(f"The provider did not take the request: {said}")
+        case pydantic_ai_errors.ModelAPIError():
+            return _fault(error, said)
+        case pydantic_ai_errors.UnexpectedModelBehavior():
+            return ModelFault(f"The model's answer cannot be read: {said}")
+        case httpx2.TransportError() | httpx2.StreamError():
+            return ModelFault(f"The connection to the model broke: {said or type(error).__name__}")
+        case _:
+            return None
+
+
+def _fault(error: pydantic_ai_errors.ModelAPIError, said: str) -> Exception:
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 425, 429):
+        return ModelRejected(f"The provider did not take the request: {said}")
+    return ModelFault(f"The model's provider does not answer: {said}", retry_after_s=error.retry_after)

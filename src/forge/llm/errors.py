@@ -1,0 +1,63 @@
+"""What can go wrong with a model, told apart by what to do about it."""
+
+from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound, Unavailable
+
+
+class ModelFault(Unavailable):
+    """The provider's side: overloaded, rate limited, unreachable, cut off, unreadable. Worth trying again."""
+
+    code = "model_fault"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class ModelKeyRefused(Denied):
+    """The key is missing, wrong, or has no credit left. Waiting does not help."""
+
+    code = "model_key"
+
+
+class ModelRejected(Invalid):
+    """The provider does not take this request: our mistake or a wrong setting, never worth repeating."""
+
+    code = "model_rejected"
+
+
+class ModelUnknown(NotFound):
+    """No such provider, no such model, or no price for it."""
+
+    code = "model_unknown"
+
+
+class ContextFull(Invalid):
+    """The conversation is longer than the model's window."""
+
+    code = "context_full"
+
+
+class AnswerUnusable(ForgeError):
+    """The model answered, but not with what was asked for, even after being told what was wrong."""
+
+    status, code = 502, "answer_unusable"
+
+
+class BudgetExceeded(Conflict):
+    """The worst case of this call does not fit what is left of a budget: it was not started."""
+
+    code = "budget"
+
+    def __init__(self, budget: str, *, spent_micros: int, limit_micros: int, needed_micros: int) -> None:
+        super().__init__(
+            f"The {BUDGET_NAMES[budget]} is used up: ${spent_micros / 1e6:.2f} of ${limit_micros / 1e6:.2f} is "
+            f"spent or reserved, and the next call may cost ${needed_micros / 1e6:.2f}.",
+            hint="Raise it: forge models budget, or Settings, Models.",
+        )
+        self.budget = budget
+        self.spent_micros = spent_micros
+        self.limit_micros = limit_micros
+        self.needed_micros = needed_micros
+
+
+BUDGET_NAMES = {"run": "budget of this run", "day": "budget of this day", "server": "budget of this server"}

@@ -1,0 +1,166 @@
+"""Budgets: no call starts before its worst case is reserved, and none ends before it is settled.
+
+A call is in the books from its reservation on. When its process dies, the next attempt of the same step finds it
+open and books it at its worst case: nobody knows better, and a budget must not leak.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from forge.kernel.clock import now
+from forge.kernel.ids import new_id
+from forge.llm import store
+from forge.llm.errors import BudgetExceeded
+from forge.llm.models import MICROS, CallStatus, Role, Spent, Usage
+from forge.llm.store import Settlement
+from forge.store.engine import Store, Tx
+
+Budget = Literal["run", "day", "server"]
+
+
+@dataclass(frozen=True)
+class Spender:
+    """On whose account a call goes; `key` is the same whenever this call is repeated."""
+
+    account_id: str
+    key: str
+    run_id: str | None = None
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent unless a person says otherwise, in dollars."""
+
+    run_usd: float
+    day_usd: float
+    server_usd: float
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is about to be called."""
+
+    role: Role
+    provider: str
+    model: str
+    prompt_hash: str
+    worst_case_micros: int
+
+
+class Money:
+    def __init__(self, database: Store, limits: Limits, *, clock: Callable[[], datetime] = now) -> None:
+        self._database = database
+        self._limits = limits
+        self._clock = clock
+
+    async def reserve(self, spender: Spender, order: Order) -> str:
+        """The id of the call that may now be made. Raises `BudgetExceeded`, and then nothing has changed."""
+        call_id = new_id()
+        amount = order.worst_case_micros
+        async with self._database.begin() as tx:
+            await self._write_off(tx, spender.key)
+            limits = await self._limits_of(tx, spender)
+            for budget, (key, limit) in limits.items():
+                if not await store.reserve(tx, key, amount, limit):
+                    ledger = (await store.find_ledgers(tx, [key]))[key]
+                    raise BudgetExceeded(
+                        budget,
+                        spent_micros=ledger.spent_micros + ledger.reserved_micros,
+                        limit_micros=limit + ledger.raised_micros,
+                        needed_micros=amount,
+                    )
+            values = {
+                "id": call_id,
+                "account_id": spender.account_id,
+                "run_id": spender.run_id,
+                "step_key": spender.key,
+                "role": order.role.value,
+                "provider": order.provider,
+                "model": order.model,
+                "status": CallStatus.OPEN.value,
+                "prompt_hash": order.prompt_hash,
+                "reserved_micros": amount,
+                "ledgers": [key for key, _ in limits.values()],
+                "started_at": self._clock(),
+            }
+            await store.insert_call(tx, values)
+        return call_id
+
+    async def settle(self, spender: Spender, call_id: str, settlement: Settlement) -> None:
+        async with self._database.begin() as tx:
+            for found_id, reserved, keys in await store.find_open_calls(tx, spender.key):
+                if found_id == call_id:
+                    await self._book(tx, call_id, reserved, keys, settlement)
+
+    async def raise_run(self, tx: Tx, run_id: str, by_micros: int) -> None:
+        """A person lets a run spend more."""
+        await store.raise_limit(tx, _run_key(run_id), by_micros)
+
+    async def raise_day(self, tx: Tx, account_id: str, by_micros: int) -> None:
+        await store.raise_limit(tx, _day_key(account_id, self._clock()), by_micros)
+
+    async def spent(self, account_id: str) -> list[Spent]:
+        """The account's day and the server's."""
+        async with self._database.read() as tx:
+            limits = await self._limits_of(tx, Spender(account_id, ""))
+            ledgers = await store.find_ledgers(tx, [key for key, _ in limits.values()])
+        shown = [
+            Spent(
+                budget=budget,
+                spent_micros=ledgers[key].spent_micros,
+                reserved_micros=ledgers[key].reserved_micros,
+                limit_micros=limit + ledgers[key].raised_micros,
+            )
+            for budget, (key, limit) in limits.items()
+        ]
+        run_limit = await self.run_limit_micros(account_id)
+        return [Spent(budget="run", spent_micros=0, reserved_micros=0, limit_micros=run_limit), *shown]
+
+    async def run_limit_micros(self, account_id: str) -> int:
+        async with self._database.read() as tx:
+            own = await store.list_budgets(tx, account_id)
+        return own.get("run", _micros(self._limits.run_usd))
+
+    async def _limits_of(self, tx: Tx, spender: Spender) -> dict[Budget, tuple[str, int]]:
+        """Ledger and limit of every budget a call counts against. Always in this order: locks are taken in it."""
+        own = await store.list_budgets(tx, spender.account_id)
+        today = self._clock()
+        found: dict[Budget, tuple[str, int]] = {}
+        if spender.run_id is not None:
+            found["run"] = (_run_key(spender.run_id), own.get("run", _micros(self._limits.run_usd)))
+        day = own.get("day", _micros(self._limits.day_usd))
+        found["day"] = (_day_key(spender.account_id, today), day)
+        found["server"] = (f"server:{_date(today)}", _micros(self._limits.server_usd))
+        return found
+
+    async def _write_off(self, tx: Tx, step_key: str) -> None:
+        """Calls that this step began before its process died."""
+        for call_id, reserved, keys in await store.find_open_calls(tx, step_key):
+            lost = Settlement(CallStatus.LOST, Usage(), reserved, self._clock(), error="process died")
+            await self._book(tx, call_id, reserved, keys, lost)
+
+    async def _book(
+        self, tx: Tx, call_id: str, reserved: int, keys: list[str], settlement: Settlement
+    ) -> None:
+        if await store.settle_call(tx, call_id, settlement):
+            for key in keys:
+                await store.book(tx, key, reserved_micros=reserved, cost_micros=settlement.cost_micros)
+
+
+def _micros(dollars: float) -> int:
+    return round(dollars * MICROS)
+
+
+def _date(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()
+
+
+def _run_key(run_id: str) -> str:
+    return f"run:{run_id}"
+
+
+def _day_key(account_id: str, moment: datetime) -> str:
+    return f"day:{account_id}:{_date(moment)}"

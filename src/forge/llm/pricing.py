@@ -1,0 +1,110 @@
+"""What tokens cost: the price table of genai-prices, and what people said instead.
+
+A model without a price is refused where it is chosen: spending nobody counts is spending nobody limits.
+"""
+
+import math
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from forge.llm.errors import ModelUnknown
+from forge.llm.models import MICROS, Price, Provider, ProviderKind, Usage
+
+BYTES_PER_TOKEN = 2.5
+"""Fewer than any text has on average, so that an estimate is an upper bound."""
+FULL_WINDOW = 200_000
+_MILLION = Decimal(1_000_000)
+
+
+class PriceBook:
+    """Prices of one account: its own where it set them, the table's otherwise."""
+
+    def __init__(self, own: Mapping[str, Price]) -> None:
+        self._own = own
+
+    def find(self, provider: Provider, model: str) -> Price | None:
+        ref = f"{provider.name}:{model}"
+        if (own := self._own.get(ref)) is not None:
+            return own
+        found = _look_up(provider, model)
+        return _as_price(*found) if found else None
+
+    def get(self, provider: Provider, model: str) -> Price:
+        price = self.find(provider, model)
+        if price is None:
+            ref = f"{provider.name}:{model}"
+            raise ModelUnknown(
+                f"Nobody knows what {ref} costs.",
+                hint=f"Say it, in dollars for a million tokens: forge models price {ref} --input 1 --output 5 "
+                "(0 and 0 for a model of your own).",
+            )
+        return price
+
+    def cost_micros(self, provider: Provider, model: str, usage: Usage) -> int:
+        """Rounded up: a budget must not leak."""
+        price = self.get(provider, model)
+        if price.overridden or (found := _look_up(provider, model)) is None:
+            return _arithmetic(price, usage)
+        from genai_prices import Usage as Counted
+        from genai_prices import calc_price
+
+        counted = Counted(
+            input_tokens=usage.sent,
+            cache_read_tokens=usage.cache_read,
+            cache_write_tokens=usage.cache_write,
+            output_tokens=usage.output,
+        )
+        total = calc_price(counted, found[1].id, provider_id=found[0].id).total_price
+        return math.ceil(total * MICROS)
+
+    def worst_case_micros(self, provider: Provider, model: str, *, sent: int, max_output: int) -> int:
+        """Nothing in the cache, everything written to it, and the longest answer."""
+        dearest = Usage(cache_write=sent, output=max_output)
+        plain = Usage(input=sent, output=max_output)
+        return max(self.cost_micros(provider, model, usage) for usage in (dearest, plain))
+
+
+def estimate_tokens(text_bytes: int) -> int:
+    return math.ceil(text_bytes / BYTES_PER_TOKEN)
+
+
+def _arithmetic(price: Price, usage: Usage) -> int:
+    """Dollars for a million tokens are millionths of a dollar for one."""
+    kinds = ("input", "output", "cache_read", "cache_write")
+    total = sum(Decimal(str(getattr(price, kind))) * getattr(usage, kind) for kind in kinds)
+    return math.ceil(total)
+
+
+def _look_up(provider: Provider, model: str) -> tuple[Any, Any] | None:
+    """The table's provider and model. Somebody's own endpoint is never priced like the public one."""
+    if provider.base_url is not None:
+        return None
+    from genai_prices.data_snapshot import get_snapshot
+
+    table = "anthropic" if provider.kind is ProviderKind.ANTHROPIC else "openai"
+    try:
+        return get_snapshot().find_provider_model(model, None, table, None)
+    except LookupError:
+        return None
+
+
+def _as_price(provider: Any, model: Any) -> Price:
+    from genai_prices import Usage as Counted
+    from genai_prices import calc_price
+
+    table = calc_price(Counted(input_tokens=1), model.id, provider_id=provider.id).model_price
+    plain = _base(table.input_mtok)
+    return Price(
+        input=plain,
+        output=_base(table.output_mtok),
+        cache_read=_base(table.cache_read_mtok, plain),
+        cache_write=_base(table.cache_write_mtok, plain),
+        context_window=model.context_window or FULL_WINDOW,
+    )
+
+
+def _base(tiers: Any, default: float = 0.0) -> float:
+    if tiers is None:
+        return default
+    return float(getattr(tiers, "base", tiers))
