@@ -1,0 +1,184 @@
+"""Tens of thousands of paths that try to get out, links that point everywhere, and names exchanged meanwhile."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.workspace.conftest import SECRET
+from tests.workspace.grammar import climbing_paths
+
+from forge.errors import ForgeError
+from forge.workspace.files import Files
+
+
+def snapshot(directory: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+def fill_with_links(root: Path, outside: Path) -> None:
+    links = {
+        "link": "../outside",
+        "loop": ".",
+        "abs": str(outside),
+        "proc": "/proc/self/root",
+        "fd": "/proc/self/fd",
+    }
+    links |= {
+        "g": ".git",
+        "far": "../" * 30,
+        "%2e%2e": "..",
+        "...": "../outside",
+        "src/up": "../..",
+        "etc": "/etc",
+    }
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+
+
+def try_all(files: Files, path: str) -> None:
+    """Each verb either works inside or fails with an error of ours."""
+    attempts: list[Callable[[], object]] = [
+        lambda: files.read(path, limit=1000).data,
+        lambda: [entry.path for entry in files.list(path)],
+        lambda: files.stat(path),
+        lambda: files.write(path, b"written"),
+        lambda: files.delete(path),
+    ]
+    for attempt in attempts:
+        try:
+            found = attempt()
+        except ForgeError:
+            continue
+        shown = repr(found).encode()
+        assert SECRET not in shown, path
+        assert b"root:" not in shown, path
+
+
+def test_no_path_of_the_grammar_escapes_hangs_or_crashes(
+    files: Files, root: Path, outside: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    fill_with_links(root, outside)
+    before = snapshot(outside) | snapshot(root / ".git")
+    beside = sorted(root.parent.iterdir())
+    for path in climbing_paths(20_000):
+        try_all(files, path)
+    assert snapshot(outside) | snapshot(root / ".git") == before
+    assert sorted(root.parent.iterdir()) == beside
+
+
+NAMES = st.sampled_from(["a", "b", "c", "dir", ".git", "é", "-x", "a b"])
+TARGETS_OF_LINKS = st.lists(
+    st.sampled_from(["a", "b", "c", "dir", "..", ".", ".git", "outside", "/"]), max_size=5
+)
+LINKS = st.lists(st.tuples(st.lists(NAMES, min_size=1, max_size=2), TARGETS_OF_LINKS), max_size=8)
+PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
+
+
+def plant(root: Path, links: list[tuple[list[str], list[str]]]) -> None:
+    for place, target in links:
+        path = root.joinpath(*place)
+        real = Path(os.path.realpath(path.parent))
+        if real.is_dir() and real.is_relative_to(root) and not path.is_symlink() and not path.exists():
+            path.symlink_to("/".join(target).replace("//", "/") or ".")
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links=LINKS, paths=st.lists(PATHS, min_size=1, max_size=6))
+@pytest.mark.parametrize("kernel", [None, False])
+def test_in_a_farm_of_links_only_what_is_inside_is_read(
+    tmp_path_factory: pytest.TempPathFactory, kernel: bool | None, links, paths
+):
+    """Compared with what the system itself says the path leads to."""
+    base = tmp_path_factory.mktemp("farm").resolve()
+    root, outside = base / "project", base / "outside"
+    for place in (root / "dir", root / ".git", outside / "dir"):
+        place.mkdir(parents=True)
+        for name in ("a", "b"):
+            (place / name).write_text(f"{place.relative_to(base)}/{name}")
+    plant(root, links)
+    before = snapshot(outside) | snapshot(root / ".git")
+    with Files(root, kernel=kernel) as files:
+        for path in paths:
+            check_read(files, root, path)
+            try_all(files, path)
+    assert snapshot(outside) | snapshot(root / ".git") == before
+
+
+def check_read(files: Files, root: Path, path: str) -> None:
+    try:
+        found = files.read(path, limit=1000).data
+    except ForgeError:
+        return
+    real = Path(os.path.realpath(root / path))
+    assert real.is_relative_to(root), path
+    assert ".git" not in real.relative_to(root).parts, path
+    assert found == real.read_bytes()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(path=st.text(max_size=40) | st.text(alphabet="./\\.%2ef\0\n~:é\udc80 ", max_size=60))
+def test_any_text_is_a_path_inside_or_an_error_of_ours(root: Path, outside: Path, path: str):
+    before = snapshot(outside)
+    with Files(root) as files:
+        try_all(files, path)
+    assert snapshot(outside) == before
+
+
+EXCHANGE = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+one, two = sys.argv[1].encode(), sys.argv[2].encode()
+print(libc.renameat2(-100, one, -100, two, 2), flush=True)
+while True:
+    libc.renameat2(-100, one, -100, two, 2)
+"""
+
+
+@pytest.fixture
+def exchanged(root: Path, outside: Path) -> Iterator[None]:
+    """A directory and a link to the outside that change places all the time, as quickly as the system can."""
+    (root / "swap").mkdir()
+    (root / "swap" / "secret.txt").write_text("inside")
+    (root / "other").symlink_to("../outside")
+    if not hasattr(ctypes.CDLL(None), "renameat2"):
+        pytest.skip("needs renameat2")
+    arguments = [sys.executable, "-c", EXCHANGE, str(root / "swap"), str(root / "other")]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        works = process.stdout.readline() == b"0\n"
+        yield
+        process.send_signal(signal.SIGKILL)
+    if not works:
+        pytest.skip("this file system cannot exchange names")
+
+
+@pytest.mark.usefixtures("exchanged")
+def test_exchanging_names_meanwhile_wins_nothing(
+    files: Files, outside: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    before = snapshot(outside)
+    until = time.monotonic() + 1.5
+    while time.monotonic() < until:
+        for attempt in (
+            lambda: files.read("swap/secret.txt", limit=100).data,
+            lambda: files.write("swap/new.txt", b"written"),
+            lambda: files.write("swap/deep/new.txt", b"written"),
+            lambda: [entry.name for entry in files.walk("swap")],
+            lambda: files.delete("swap/new.txt"),
+        ):
+            try:
+                found = attempt()
+            except ForgeError:
+                continue
+            assert found != SECRET
+    assert snapshot(outside) == before
