@@ -1,0 +1,113 @@
+"""What a tool is, and the box an agent takes its tools from.
+
+Whatever goes wrong in a tool is data for the model, never an exception: a wrong argument, a missing file, a refused
+command. The model reads it and tries something else.
+"""
+
+import json
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from forge.agents.models import ToolOutcome
+from forge.errors import ForgeError
+from forge.llm.messages import ToolCall
+from forge.llm.models import ToolSpec
+from forge.sandbox.choice import Sandboxes
+from forge.workspace.files import Files
+
+log = logging.getLogger(__name__)
+
+I = TypeVar("I", bound=BaseModel)  # noqa: E741
+MOST_PROBLEMS = 10
+
+
+class Effect(StrEnum):
+    """What using a tool can change. Tools that only read may be used side by side."""
+
+    READS = "reads"
+    WRITES = "writes"
+    RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """Where a tool works."""
+
+    files: Files
+    sandboxes: Sandboxes
+
+
+class Tool(ABC, Generic[I]):
+    name: ClassVar[str]
+    description: ClassVar[str]
+    effect: ClassVar[Effect]
+    input: type[I]
+
+    @abstractmethod
+    async def use(self, given: I, context: ToolContext) -> ToolOutcome: ...
+
+    def spec(self) -> ToolSpec:
+        schema = self.input.model_json_schema()
+        schema.pop("title", None)
+        return ToolSpec(name=self.name, description=self.description, parameters=schema)
+
+
+class ToolBox:
+    """The tools of one agent, always in the same order: a changed list would be billed as a new prompt."""
+
+    def __init__(self, tools: Iterable[Tool[Any]]) -> None:
+        self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._tools)
+
+    def specs(self) -> list[ToolSpec]:
+        return [tool.spec() for tool in self._tools.values()]
+
+    def only_reads(self, name: str) -> bool:
+        tool = self._tools.get(name)
+        return tool is None or tool.effect is Effect.READS
+
+    async def use(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return failure(f"There is no tool called {call.name!r}. There are: {', '.join(self._tools)}.")
+        try:
+            given = tool.input.model_validate(json.loads(call.arguments or "{}"))
+        except ValueError as error:
+            return failure(_what_is_wrong(error))
+        try:
+            return await tool.use(given, context)
+        except ForgeError as error:
+            return failure(f"{error.message} {error.hint}" if error.hint else error.message)
+        except Exception as error:
+            log.exception("the tool %s has a defect", call.name)
+            return failure(f"The tool itself failed ({type(error).__name__}); this is not your mistake.")
+
+
+def failure(text: str) -> ToolOutcome:
+    return ToolOutcome(text=f"Error: {text}", is_error=True, summary=text.partition("\n")[0][:200])
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any] | None:
+    """What the model asked for, when it can be read."""
+    try:
+        found = json.loads(call.arguments or "{}")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _what_is_wrong(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
+    found = error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
+    lines = [f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in found]
+    return "The arguments do not fit:\n" + "\n".join(f"- {line}" for line in lines)
