@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.live import Live, live, settings_for
+from tests.support.models import ModelServer, StartModels, open_models
 from tests.support.postgres import Postgres
 from tests.support.server import Server
 
@@ -93,3 +96,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.start()
     yield running
     running.stop()
+
+
+@pytest.fixture
+def model_server() -> Iterator[StartModels]:
+    """Starts scripted model servers; all are stopped at the end."""
+    with ExitStack() as stack:
+
+        def start(script: Any = None, **options: Any) -> ModelServer:
+            return stack.enter_context(open_models(script, **options))
+
+        yield start

@@ -1,0 +1,75 @@
+"""The scripted model server as an ASGI application: the model APIs, and `/_script` to look behind the scenes."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from forge.demo.dialect import Dialect
+from forge.demo.log import Entry, RequestLog
+from forge.demo.playback import Outcome, Player
+from forge.demo.stage import Stage
+
+LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+
+
+class _Played(Response):
+    """Starlette's door for an answer that is played rather than sent."""
+
+    def __init__(self, player: Player, log: RequestLog, entry: Entry) -> None:
+        super().__init__()
+        self._player, self._log, self._entry = player, log, entry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._player.play(receive, send)
+        finally:
+            outcome = self._player.outcome
+            ended = Outcome.STOPPED if outcome is Outcome.RUNNING else outcome
+            self._log.finish(self._entry, ended, self._player.pieces_sent)
+
+
+def create_application(stage: Stage) -> Starlette:
+    routes = [
+        Route("/v1/messages", _door(stage, stage.anthropic), methods=["POST"]),
+        *_behind_the_scenes(stage),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
+
+
+def _door(stage: Stage, dialect: Dialect) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        headers = request.headers
+        entry = stage.log.start(dialect.name, request.url.path, headers, dialect.key(headers))
+        raw = await request.body()
+        playback = stage.perform(dialect, entry, headers, raw)
+        return _Played(Player(playback, stage.stopping), stage.log, entry)
+
+    return answer
+
+
+def _behind_the_scenes(stage: Stage) -> list[Route]:
+    async def requests(_: Request) -> Response:
+        return JSONResponse([entry.model_dump(mode="json") for entry in stage.log.entries])
+
+    async def stats(_: Request) -> Response:
+        return JSONResponse(stage.log.stats().model_dump(mode="json"))
+
+    async def reset(_: Request) -> Response:
+        stage.reset()
+        return JSONResponse({"ok": True})
+
+    async def health(_: Request) -> Response:
+        return JSONResponse({"ok": True, "scenes": list(stage.script.scenes)})
+
+    return [
+        Route("/_script/requests", requests),
+        Route("/_script/stats", stats),
+        Route("/_script/reset", reset, methods=["POST"]),
+        Route("/_script/health", health),
+    ]
