@@ -88,6 +88,11 @@ class Settings(BaseSettings):
         "/etc/forge/vault.key",
         description="Vault key file; needed when several machines share a database.",
     )
+    sandbox_required: Literal["isolated", "partial", "none"] = _own(
+        "isolated",
+        "partial",
+        description="Commands are refused where they cannot be locked in this well; macOS offers partial at best.",
+    )
     otel_endpoint: str | None = Field(
         None,
         validation_alias=AliasChoices("otel_endpoint", "FORGE_OTEL_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),

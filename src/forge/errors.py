@@ -15,6 +15,7 @@ ForgeError
 ├── TooMany          429      too often; `retry_after_s` says when
 ├── Internal         500      a defect of ours; the log has the details, under the request id
 └── Unavailable      503      cannot serve now, try again: starting, stopping, database away
+    └── SandboxTooWeak        commands cannot be locked in as well as the settings require
 
 A WebSocket is closed with 4000 + the HTTP status. Exit codes are listed in `docs/reference/cli.md`.
 """
@@ -104,3 +105,7 @@ class Internal(ForgeError):
 
 class Unavailable(ForgeError):
     status, code, exit_code = 503, "unavailable", 3
+
+
+class SandboxTooWeak(Unavailable):
+    code = "sandbox_too_weak"

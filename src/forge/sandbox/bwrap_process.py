@@ -1,0 +1,134 @@
+"""One bubblewrap process: started, held until its limits are set, let go, ended."""
+
+import json
+import platform
+import resource
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Self
+
+from forge.sandbox import root
+from forge.sandbox.control_group import control_group
+from forge.sandbox.descriptors import Descriptors
+from forge.sandbox.environment import build_env
+from forge.sandbox.models import Command, Limits
+from forge.sandbox.owner import Owner, owner_for
+from forge.sandbox.seccomp import Family, build_filter
+from forge.sandbox.supervisor import Running
+
+ISOLATE = (
+    *("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"),
+    *("--cap-drop", "ALL", "--clearenv", "--hostname", "sandbox"),
+)
+FAMILIES = (Family.UNIX, Family.INET, Family.INET6)
+"""Of its own network namespace, where nobody else is: tests start servers."""
+OWN_TASKS = 2
+"""bubblewrap's own processes: one outside, and the first one inside."""
+
+MEMLOCK = 1 << 16
+
+
+class BwrapProcess:
+    def __init__(self, program: Path, command: Command) -> None:
+        self._command = command
+        self._owner = owner_for(command)
+        self._files = Descriptors()
+        with ExitStack() as stack:
+            stack.callback(self._files.close)
+            self._process = self._start(program)
+            self._stack = stack.pop_all()
+        self._init = self._meet()
+        self._handle = self._files.process(self._init) if self._init else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def running(self) -> Running:
+        """Sets the limits and lets it go."""
+        limits = self._command.limits
+        if self._init:
+            _limit(self._init, limits)
+        self._stack.enter_context(control_group(self._init, limits.processes + 1))
+        with suppress(BrokenPipeError):
+            self._release.write(b".")
+            self._release.flush()
+        return Running(self._process, lambda: self._process.pid, self._kill, OWN_TASKS)
+
+    def was_executed(self) -> bool:
+        """bubblewrap tells the exit code of the command, and none when there was no command to end."""
+        return any("exit-code" in json.loads(line) for line in self._status)
+
+    def _start(self, program: Path) -> "subprocess.Popen[bytes]":
+        files = self._files
+        self._status, status = files.from_child()
+        block, self._release = files.to_child()
+        told = ("--json-status-fd", str(status), "--block-fd", str(block))
+        options = [*ISOLATE, *told, *_options(self._command, self._owner, files)]
+        try:
+            return subprocess.Popen(  # noqa: S603  # the sandbox itself
+                [program, "--args", files.data("\0".join([*options, ""])), "--", *self._command.argv],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=files.passed,
+                env={},
+                cwd="/",
+                start_new_session=True,
+                user=self._owner.switch_to_uid,
+                group=self._owner.switch_to_gid,
+                extra_groups=None if self._owner.switch_to_uid is None else [],
+            )
+        finally:
+            files.close_passed()
+
+    def _meet(self) -> int | None:
+        """The first process inside; it takes everybody with it when it dies. None when it did not come to that."""
+        line = self._status.readline()
+        return int(json.loads(line)["child-pid"]) if line else None
+
+    def _kill(self) -> None:
+        """The first process inside is dead only when all the others are, a little later than the one outside."""
+        if self._handle is None:
+            self._process.kill()
+        else:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            select.select([self._handle], [], [])
+        self._process.wait()
+
+
+def _options(command: Command, owner: Owner, files: Descriptors) -> Iterator[str]:
+    yield from root.system(command)
+    for name, content in root.etc(owner).items():
+        yield from ("--perms", "0644", "--file", files.data(content), f"/etc/{name}")
+    yield from root.folders(command)
+    yield from ("--remount-ro", "/", "--chdir", str(command.workdir))
+    for name, value in build_env(command.env, home=root.HOME, tmp=root.TMP).items():
+        yield from ("--setenv", name, value)
+    program = build_filter(platform.machine(), FAMILIES, datagrams=True)
+    yield from ("--uid", str(owner.uid), "--gid", str(owner.gid), "--seccomp", files.data(program))
+
+
+def _limit(pid: int, limits: Limits) -> None:
+    """Set from outside while it is held, so no program inside is needed for it."""
+    wanted = {
+        resource.RLIMIT_NPROC: (limits.processes + 1, limits.processes + 1),
+        resource.RLIMIT_FSIZE: (limits.file_bytes, limits.file_bytes),
+        resource.RLIMIT_NOFILE: (limits.open_files, limits.open_files),
+        resource.RLIMIT_DATA: (limits.memory_bytes, limits.memory_bytes),
+        resource.RLIMIT_CPU: (limits.cpu_s, limits.cpu_s + 1),
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_MEMLOCK: (MEMLOCK, MEMLOCK),
+    }
+    for what, (soft, hard) in wanted.items():
+        most = resource.getrlimit(what)[1]
+        cap = hard if most == resource.RLIM_INFINITY else min(hard, most)
+        with suppress(ProcessLookupError):
+            resource.prlimit(pid, what, (min(soft, cap), cap))

@@ -1,0 +1,57 @@
+"""Refuses commands that cannot be meant: before anything is started."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from forge.errors import Invalid
+from forge.sandbox.models import Command
+
+SYSTEM = frozenset(
+    map(Path, ("/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/opt", "/proc", "/root"))
+) | frozenset(map(Path, ("/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp", "/Users")))  # noqa: S108
+NOT_UNDER = frozenset(map(Path, ("/proc", "/sys", "/dev", "/usr", "/etc", "/boot", "/run")))
+
+
+def check_command(command: Command) -> Command:
+    """The command with real paths; whatever is wrong with it is raised."""
+    if not command.argv or not command.argv[0]:
+        raise Invalid("there is no program to run", field="argv")
+    texts = (*command.argv, *command.env, *command.env.values(), *map(str, _paths(command)))
+    if any("\0" in text for text in texts):
+        raise Invalid("a NUL character cannot be part of a command", field="argv")
+    if any(not name or "=" in name for name in command.env):
+        raise Invalid("a variable needs a name without '='", field="env")
+    _check_folder(command.workdir)
+    for path in command.writable:
+        _check_folder(path)
+    for name in command.protected:
+        _check_protected(command.workdir, name)
+    return replace(
+        command,
+        workdir=command.workdir.resolve(),
+        read_only=tuple(path.resolve() for path in command.read_only if path.exists()),
+        writable=tuple(path.resolve() for path in command.writable),
+    )
+
+
+def _paths(command: Command) -> tuple[Path, ...]:
+    return (command.workdir, *command.read_only, *command.writable, *map(Path, command.protected))
+
+
+def _check_folder(path: Path) -> None:
+    if not path.is_absolute() or not path.is_dir():
+        raise Invalid(f"{path} is not a folder (a full path is needed)", field="workdir")
+    real = path.resolve()
+    if real in SYSTEM or any(real.is_relative_to(folder) for folder in NOT_UNDER):
+        raise Invalid(f"{path} belongs to the system; commands run in a folder of a project", field="workdir")
+
+
+def _check_protected(workdir: Path, name: str) -> None:
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise Invalid(f"{name!r} is not a name inside the work tree", field="protected")
+    for part in (path, *path.parents[:-1]):
+        if (workdir / part).is_symlink():
+            raise Invalid(
+                f"{part} in the work tree is a symbolic link, so it cannot be protected", field="protected"
+            )

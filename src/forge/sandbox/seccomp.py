@@ -1,0 +1,145 @@
+"""A filter of system calls, assembled here: what the kernel offers and no command under test has a use for.
+
+Denied are the calls that reach other processes, namespaces, mounts, modules, keys and clocks; memory that no process
+is charged for (memfd, SysV); setuid bits; and sockets of all but the named families.
+"""
+
+import errno
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+from forge.sandbox.syscalls import NUMBERS
+
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+X32_BIT = 0x40000000
+
+ALLOW, KILL, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
+
+NEW_NAMESPACE = 0x7E020000
+SETUID_BITS = 0o6000
+CREATES = 0o100
+TERMINAL_INPUT = (0x5412, 0x541C)
+"""TIOCSTI and TIOCLINUX type into the terminal of whoever looks on."""
+
+CONDITIONAL = frozenset({"socket", "socketpair", "clone", "clone3", "ioctl", "openat2"})
+MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
+FLAGS_AND_MODE = {"open": (1, 2), "openat": (2, 3)}
+
+
+class Family(IntEnum):
+    UNIX = 1
+    INET = 2
+    INET6 = 10
+
+
+STREAM = 1
+TYPE_MASK = 0xF
+
+
+@dataclass(frozen=True)
+class Instruction:
+    code: int
+    value: int
+    if_true: int = 0
+    if_false: int = 0
+
+    def packed(self) -> bytes:
+        return struct.pack("<HBBI", self.code, self.if_true, self.if_false, self.value)
+
+
+@dataclass(frozen=True)
+class Test:
+    """Compares an argument (its lower 32 bits, all the kernel looks at in these calls)."""
+
+    argument: int
+    code: int
+    value: int
+    mask: int | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A call whose arguments pass all the tests gets the answer; otherwise the next rule is asked."""
+
+    number: int
+    tests: tuple[Test, ...]
+    answer: int
+
+
+def build_filter(machine: str, families: tuple[Family, ...], *, datagrams: bool) -> bytes:
+    """The program as the kernel takes it. `datagrams` says whether internet sockets may be UDP."""
+    numbers = NUMBERS[machine]
+    program = [
+        Instruction(LOAD, ARCHITECTURE_AT),
+        Instruction(EQUAL, ARCHITECTURES[machine], 1, 0),
+        Instruction(RETURN, KILL),
+        Instruction(LOAD, NUMBER_AT),
+    ]
+    if machine == "x86_64":
+        program += [Instruction(AT_LEAST, X32_BIT, 0, 1), Instruction(RETURN, KILL)]
+    for rule in (*_on_arguments(numbers, families, datagrams=datagrams), *_always(numbers)):
+        program += _assemble(rule)
+    program.append(Instruction(RETURN, ALLOW))
+    return b"".join(instruction.packed() for instruction in program)
+
+
+def _assemble(rule: Rule) -> list[Instruction]:
+    body: list[Instruction] = []
+    for test in rule.tests:
+        body.append(Instruction(LOAD, ARGUMENTS_AT + 8 * test.argument))
+        if test.mask is not None:
+            body.append(Instruction(AND, test.mask))
+        body.append(Instruction(test.code, test.value))
+    body.append(Instruction(RETURN, rule.answer))
+    for at, step in enumerate(body):
+        if step.code in {EQUAL, ANY_BIT}:
+            body[at] = Instruction(step.code, step.value, 0, len(body) - at - 1)
+    if rule.tests:
+        body.append(Instruction(LOAD, NUMBER_AT))
+    return [Instruction(EQUAL, rule.number, 0, len(body)), *body]
+
+
+def _on_arguments(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams: bool) -> list[Rule]:
+    rules = [Rule(numbers["clone"], (Test(0, ANY_BIT, NEW_NAMESPACE),), _error(errno.EPERM))]
+    rules += [
+        Rule(numbers["ioctl"], (Test(1, EQUAL, request),), _error(errno.EPERM)) for request in TERMINAL_INPUT
+    ]
+    for name, at in MODE_ARGUMENT.items():
+        if name in numbers:
+            rules.append(Rule(numbers[name], (Test(at, ANY_BIT, SETUID_BITS),), _error(errno.EPERM)))
+    for name, (flags_at, mode_at) in FLAGS_AND_MODE.items():
+        if name in numbers:
+            tests = (Test(flags_at, ANY_BIT, CREATES), Test(mode_at, ANY_BIT, SETUID_BITS))
+            rules.append(Rule(numbers[name], tests, _error(errno.EPERM)))
+    return [*rules, *_sockets(numbers, families, datagrams=datagrams)]
+
+
+def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams: bool) -> list[Rule]:
+    rules: list[Rule] = []
+    for family in families:
+        tests = (Test(0, EQUAL, family),)
+        if family is not Family.UNIX and not datagrams:
+            tests += (Test(1, EQUAL, STREAM, mask=TYPE_MASK),)
+        rules.append(Rule(numbers["socket"], tests, ALLOW))
+    rules.append(Rule(numbers["socket"], (), _error(errno.EAFNOSUPPORT)))
+    rules.append(Rule(numbers["socketpair"], (Test(0, EQUAL, Family.UNIX),), ALLOW))
+    rules.append(Rule(numbers["socketpair"], (), _error(errno.EAFNOSUPPORT)))
+    return rules
+
+
+def _always(numbers: dict[str, int]) -> list[Rule]:
+    """`clone3` and `openat2` hide their arguments from filters; programs know older kernels without them."""
+    rules = [
+        Rule(numbers[name], (), _error(errno.ENOSYS)) for name in ("clone3", "openat2", "io_uring_setup")
+    ]
+    spared = CONDITIONAL | set(MODE_ARGUMENT) | set(FLAGS_AND_MODE) | {"io_uring_setup"}
+    return rules + [
+        Rule(number, (), _error(errno.EPERM)) for name, number in numbers.items() if name not in spared
+    ]
+
+
+def _error(number: int) -> int:
+    return ERRNO | number
