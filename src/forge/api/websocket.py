@@ -1,6 +1,7 @@
 """`GET /ws`: follow any number of streams over one socket.
 
-A client subscribes with the last number it has and gets what it missed, then what comes, in order, nothing twice.
+A client subscribes with the last number it has and gets what it missed, then what comes, in order, nothing twice;
+among it what is whispered, while it keeps up.
 One that reads too slowly is closed with a code that tells it to come back and replay: nothing is lost, and one
 sleeping laptop holds nobody up.
 """
@@ -18,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from forge.api.events import check_may_watch
 from forge.app import Forge
 from forge.errors import ForgeError, Invalid, Malformed, TooLarge, TooMany, TooSlow, Unavailable
-from forge.events.models import STREAM_PATTERN, Event
+from forge.events.models import STREAM_PATTERN, Event, Whisper
 from forge.http.caller import Caller
 from forge.http.scope import Scope
 from forge.kernel.background import end
@@ -153,7 +154,7 @@ class Connection:
         except (WebSocketDisconnect, RuntimeError):
             pass  # the listener notices it too and ends the connection
 
-    async def _tell(self, stream: str, events: list[Event]) -> None:
+    async def _tell(self, stream: str, events: list[Event | Whisper]) -> None:
         if events:
             await self._send_text(_events_message(events))
         else:
@@ -189,7 +190,7 @@ class Connection:
                 await self._socket.close(code, reason[:120])
 
 
-def _events_message(events: list[Event]) -> str:
+def _events_message(events: list[Event | Whisper]) -> str:
     """Joined from each event's own text, which is made once for all who follow it."""
     return '{"type":"events","events":[' + ",".join(event.json for event in events) + "]}"
 

@@ -1,4 +1,4 @@
-"""Hears what other processes appended: one LISTEN connection per process on PostgreSQL.
+"""Hears what other processes append and whisper: one LISTEN connection per process on PostgreSQL.
 
 SQLite has a single process, whose own commits wake the hub directly; there is nothing to listen to.
 """
@@ -9,7 +9,7 @@ import logging
 import psycopg
 
 from forge.events.hub import Hub
-from forge.events.store import CHANNEL
+from forge.events.notices import GREW, WHISPERED, Grown, Notice, read_notice
 
 log = logging.getLogger(__name__)
 
@@ -21,10 +21,23 @@ async def listen(url: str, hub: Hub) -> None:
     while True:
         try:
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-                await connection.execute(f"LISTEN {CHANNEL}")
+                await connection.execute(f"LISTEN {GREW}")
+                await connection.execute(f"LISTEN {WHISPERED}")
                 hub.wake_all()
                 async for notification in connection.notifies():
-                    hub.wake(notification.payload)
+                    _hear(hub, Notice(notification.channel, notification.payload))
         except (psycopg.Error, OSError) as error:
             log.warning("lost the event listener, reconnecting: %s", error)
         await asyncio.sleep(RECONNECT_S)
+
+
+def _hear(hub: Hub, notice: Notice) -> None:
+    try:
+        heard = read_notice(notice)
+    except ValueError:
+        log.warning("another process says on %s what this one does not understand", notice.channel)
+        return
+    if isinstance(heard, Grown):
+        hub.wake(heard.stream, heard.seq)
+    elif heard.origin != hub.id:
+        hub.whisper(heard.whisper)

@@ -1,20 +1,36 @@
-"""Append to streams and read them back."""
+"""Append to streams and read them back; or whisper to those who follow one now."""
 
+import asyncio
+import logging
+import time
 from collections.abc import Sequence
 from datetime import datetime
 
+from pydantic_core import PydanticSerializationError
+from sqlalchemy.exc import SQLAlchemyError
+
 from forge.events import store
 from forge.events.hub import Hub
-from forge.events.models import Event, EventData
+from forge.events.models import Event, EventData, Whisper
+from forge.events.notices import grew, whispered
 from forge.kernel.clock import now
 from forge.store.engine import Store, Tx
 from forge.telemetry import Metrics
+
+log = logging.getLogger(__name__)
+
+MAX_WHISPER_BYTES = 7800
+"""Of the wire form: a notification of PostgreSQL holds less than 8,000."""
+PASSING_ON_S = 1.0
+QUIET_S = 5.0
+"""After a whisper could not be passed on, none is tried for so long: whoever whispers should not wait for each."""
 
 
 class EventLog:
     def __init__(self, database: Store, metrics: Metrics) -> None:
         self._database = database
         self._metrics = metrics
+        self._quiet_until = 0.0
         self.hub = Hub(self._read_batch, self.last_seq)
 
     async def append(self, tx: Tx, stream: str, *facts: EventData, at: Sequence[datetime] = ()) -> int:
@@ -22,6 +38,8 @@ class EventLog:
 
         `at` says when each of them happened, where that was not just now.
         """
+        if not all(fact.is_durable for fact in facts):
+            raise TypeError("ephemeral events are whispered, not appended")
         last = await store.reserve(tx, stream, len(facts))
         first, times = last - len(facts) + 1, at or [now()] * len(facts)
         rows = [
@@ -30,9 +48,24 @@ class EventLog:
         ]
         await store.insert(tx, rows)
         if not self._database.is_sqlite:
-            await store.notify(tx, stream)
-        tx.after_commit(lambda: self._announce(stream, facts))
+            await store.notify(tx, grew(stream, last))
+        tx.after_commit(lambda: self._announce(stream, last, facts))
         return last
+
+    async def whisper(self, stream: str, fact: EventData) -> None:
+        """Tell those who follow the stream now, behind everything this process committed to it; store nothing.
+
+        Best effort: who is slow, away or replaying misses it, and so do all if it is too large to be passed on. It
+        never fails and never waits for long. A durable event has to say the same in the end.
+        """
+        if fact.is_durable:
+            raise TypeError(f"{fact.type} is durable: append it")
+        if self._database.is_sqlite and not self.hub.is_followed(stream):
+            return
+        whisper = Whisper(stream, None, now(), fact.type, fact.model_dump(mode="json"))
+        if _can_be_told(whisper):
+            self.hub.whisper(whisper)
+            await self._pass_on(whisper)
 
     async def read(self, tx: Tx, stream: str, *, after: int = 0, limit: int = 1000) -> list[Event]:
         return await store.read(tx, stream, after=after, limit=limit)
@@ -44,11 +77,35 @@ class EventLog:
     async def delete(self, tx: Tx, *streams: str) -> None:
         await store.delete(tx, streams)
 
-    def _announce(self, stream: str, facts: tuple[EventData, ...]) -> None:
-        self.hub.wake(stream)
+    async def _pass_on(self, whisper: Whisper) -> None:
+        """To the other processes, before whatever this one appends next."""
+        if self._database.is_sqlite or time.monotonic() < self._quiet_until:
+            return
+        try:
+            async with asyncio.timeout(PASSING_ON_S), self._database.begin() as tx:
+                await store.notify_lightly(tx, whispered(self.hub.id, whisper))
+        except (SQLAlchemyError, OSError) as error:
+            self._quiet_until = time.monotonic() + QUIET_S
+            log.warning(
+                "whispers do not reach other processes for %d s: %s", QUIET_S, str(error) or "no answer"
+            )
+
+    def _announce(self, stream: str, last: int, facts: tuple[EventData, ...]) -> None:
+        self.hub.wake(stream, last)
         for fact in facts:
             self._metrics.event_appended(fact.type)
 
     async def _read_batch(self, stream: str, after: int, limit: int) -> list[Event]:
         async with self._database.read() as tx:
             return await store.read(tx, stream, after=after, limit=limit)
+
+
+def _can_be_told(whisper: Whisper) -> bool:
+    try:
+        size = len(whisper.json.encode())
+    except PydanticSerializationError:  # half a character, as a text that was cut anywhere can end with
+        log.warning("dropped a whisper of type %s that is not text", whisper.type)
+        return False
+    if size > MAX_WHISPER_BYTES:
+        log.warning("dropped a whisper of type %s with %d bytes", whisper.type, size)
+    return size <= MAX_WHISPER_BYTES

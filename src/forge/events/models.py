@@ -18,6 +18,8 @@ class EventData(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")  # events are read by older and newer versions
 
     type: ClassVar[str]
+    is_durable: ClassVar[bool] = True
+    """False for what is only whispered: never stored, heard by whoever follows the stream at that moment."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,23 @@ class Event:
         return _EVENT.dump_json(self).decode()
 
 
+@dataclass(frozen=True)
+class Whisper:
+    """An event that is not in the log, so it has no number: a foretaste of a durable one that will follow."""
+
+    stream: str
+    seq: None
+    at: datetime
+    type: str
+    data: dict[str, Any]
+
+    @cached_property
+    def json(self) -> str:
+        return _WHISPER.dump_json(self).decode()
+
+
 _EVENT = TypeAdapter(Event)
+_WHISPER = TypeAdapter(Whisper)
 
 
 def wire_model(kinds: Iterable[type[EventData]]) -> Any:
@@ -46,7 +64,7 @@ def wire_model(kinds: Iterable[type[EventData]]) -> Any:
             f"{kind.__name__}Event",
             __doc__=kind.__doc__,
             stream=(str, ...),
-            seq=(int, ...),
+            seq=(int if kind.is_durable else None, ...),
             at=(datetime, ...),
             type=(_literal(kind.type), ...),
             data=(kind, ...),

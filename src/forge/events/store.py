@@ -6,10 +6,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from forge.events.models import Event
+from forge.events.notices import Notice
 from forge.events.tables import events, streams
 from forge.store.engine import Tx
-
-CHANNEL = "forge_events"
 
 
 def _reserve(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Executable:
@@ -25,7 +24,10 @@ def _reserve(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Execut
 # Built once: nothing is executed as often as these, and building them costs more than the database takes.
 _RESERVE = {"sqlite": _reserve(sqlite.Insert), "postgresql": _reserve(postgresql.Insert)}
 _INSERT = sa.insert(events)
-_NOTIFY = sa.select(sa.func.pg_notify(CHANNEL, sa.bindparam("stream")))
+_NOTIFY = sa.func.pg_notify(sa.bindparam("channel"), sa.bindparam("payload"))
+_TELL = sa.select(_NOTIFY)
+# A notification alone makes a transaction that waits for the disk, unless it is told that nothing is worth that.
+_TELL_LIGHTLY = sa.select(sa.func.set_config("synchronous_commit", "off", True), _NOTIFY)
 
 
 async def reserve(tx: Tx, stream: str, count: int) -> int:
@@ -39,9 +41,14 @@ async def insert(tx: Tx, rows: Sequence[Event]) -> None:
     await tx.execute(_INSERT, values)
 
 
-async def notify(tx: Tx, stream: str) -> None:
+async def notify(tx: Tx, notice: Notice) -> None:
     """Tell the other processes; PostgreSQL delivers it when the transaction commits."""
-    await tx.execute(_NOTIFY, {"stream": stream})
+    await tx.execute(_TELL, {"channel": notice.channel, "payload": notice.payload})
+
+
+async def notify_lightly(tx: Tx, notice: Notice) -> None:
+    """The same for a transaction that does nothing else, whose loss would be none."""
+    await tx.execute(_TELL_LIGHTLY, {"channel": notice.channel, "payload": notice.payload})
 
 
 async def read(tx: Tx, stream: str, *, after: int, limit: int) -> list[Event]:
