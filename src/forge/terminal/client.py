@@ -11,7 +11,7 @@ from forge import __version__
 from forge.config import ClientSettings
 from forge.errors import ForgeError, Internal, Unauthenticated, Unavailable
 from forge.terminal.failure import error_from
-from forge.terminal.follow import Follower
+from forge.terminal.follow import Follower, RawEvent, is_whisper
 from forge.terminal.place import SERVER_FILE, Place, Source, find_place, no_server
 
 __all__ = ["SERVER_FILE", "Client", "connect", "connect_to"]
@@ -107,11 +107,18 @@ class Client:
         *,
         within_s: float | None = None,
         on_lost: Callable[[ForgeError], None] = lambda _: None,
+        on_whisper: Callable[[RawEvent], None] = lambda _: None,
     ) -> Generator[T]:
-        """Every event of a stream from its first, then as they come, across restarts of the server."""
+        """Every event of a stream from its first, then as they come, across restarts of the server.
+
+        `on_whisper` hears what is whispered among them; it has no number and does not come again.
+        """
         with closing(Follower(self._find_again, USER_AGENT, on_lost).follow(stream, within_s)) as events:
             for event in events:
-                yield _shaped(event, shape)
+                if is_whisper(event):
+                    on_whisper(event)
+                else:
+                    yield _shaped(event, shape)
 
     def _find_again(self) -> Place:
         """A server that was started again has another key, and perhaps another port."""

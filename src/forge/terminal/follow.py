@@ -1,4 +1,5 @@
-"""Follows an event stream over the WebSocket. Remembers the last number it saw, so a lost connection loses nothing."""
+"""Follows an event stream over the WebSocket. Remembers the last number it saw, so a lost connection loses nothing
+but whispers, which have none."""
 
 import json
 import time
@@ -78,8 +79,13 @@ class Follower:
         if message["type"] != "events":
             return
         for event in message["events"]:
-            self._seq = event["seq"]
+            if not is_whisper(event):
+                self._seq = event["seq"]
             yield event
+
+
+def is_whisper(event: RawEvent) -> bool:
+    return event["seq"] is None
 
 
 def _receive(socket: ClientConnection, deadline: float | None) -> dict[str, Any]:
