@@ -185,6 +185,7 @@ class AgentDelta(EventData):
     """A piece of an answer while it is written. Never stored; the turn that follows has it whole."""
 
     type: ClassVar[str] = "agent.delta"
+    is_durable: ClassVar[bool] = False
     turn: int
     attempt: int
     kind: Literal["text", "thinking"]
@@ -198,4 +199,5 @@ EVENTS: tuple[type[EventData], ...] = (
     AgentCompacted,
     AgentHeard,
     AgentEnded,
+    AgentDelta,
 )

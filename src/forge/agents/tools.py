@@ -8,12 +8,13 @@ import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from forge.agents.intents import Intent, NoIntent
 from forge.agents.models import ToolOutcome
 from forge.errors import ForgeError
 from forge.llm.messages import ToolCall
@@ -41,6 +42,7 @@ class ToolContext:
 
     files: Files
     sandboxes: Sandboxes
+    intent: Intent = field(default_factory=NoIntent)
 
 
 class Tool(ABC, Generic[I]):
@@ -102,7 +104,7 @@ def arguments_of(call: ToolCall) -> dict[str, Any] | None:
         found = json.loads(call.arguments or "{}")
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def _what_is_wrong(error: ValueError) -> str:

@@ -202,12 +202,25 @@ def to_wire(
 ) -> list[wire.ModelMessage]:
     """A mark stands at the end of the last question but one: the newest is marked by itself, and a turn with
     many tool calls is longer than the stretch in which a provider looks for older marks."""
-    asked = [i for i, message in enumerate(messages) if isinstance(message, UserMessage)]
+    joined = _joined(messages)
+    asked = [i for i, message in enumerate(joined) if isinstance(message, UserMessage)]
     marked = asked[-2] if mark_cache and len(asked) > 1 else None
     return [
         _request(message, marked=i == marked) if isinstance(message, UserMessage) else _response(message)
-        for i, message in enumerate(messages)
+        for i, message in enumerate(joined)
     ]
+
+
+def _joined(messages: Sequence[UserMessage | AssistantMessage]) -> list[UserMessage | AssistantMessage]:
+    """What was said in a row is one message: providers want the two sides to take turns."""
+    joined: list[UserMessage | AssistantMessage] = []
+    for message in messages:
+        last = joined[-1] if joined else None
+        if isinstance(message, UserMessage) and isinstance(last, UserMessage):
+            joined[-1] = last.model_copy(update={"parts": [*last.parts, *message.parts]})
+        else:
+            joined.append(message)
+    return joined
 
 
 def _request(message: UserMessage, *, marked: bool) -> wire.ModelRequest:

@@ -1,16 +1,26 @@
 """Which model a role uses: the bot's choice, else the account's, else the settings'."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from forge.errors import Invalid, NotFound
 from forge.llm import store
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
-from forge.llm.models import NAME_PATTERN, REF_PATTERN, Price, Provider, ProviderKind, Role, RoleChoice
-from forge.llm.pricing import PriceBook
+from forge.llm.models import (
+    NAME_PATTERN,
+    REF_PATTERN,
+    NewProvider,
+    Price,
+    Provider,
+    ProviderKind,
+    Role,
+    RoleChoice,
+)
+from forge.llm.pricing import PriceBook, load_table
 from forge.store.engine import Store, Tx
 
 Secrets = Callable[[str, str], Awaitable[SecretStr]]
@@ -53,17 +63,21 @@ class Catalog:
 
     async def chain(self, account_id: str, scope: str, role: Role) -> list[Target]:
         """The models of a role, in the order they are tried."""
+        await load_table()
         async with self._database.read() as tx:
             refs, _ = await self._refs(tx, account_id, scope, role)
-            providers = await self.providers(tx, account_id)
-            book = PriceBook(await store.list_prices(tx, account_id))
-        return [_target(ref, providers, book) for ref in refs]
+            return await self.targets(tx, account_id, refs)
 
     async def target(self, account_id: str, ref: str) -> Target:
+        await load_table()
         async with self._database.read() as tx:
-            providers = await self.providers(tx, account_id)
-            book = PriceBook(await store.list_prices(tx, account_id))
-        return _target(ref, providers, book)
+            return (await self.targets(tx, account_id, [ref]))[0]
+
+    async def targets(self, tx: Tx, account_id: str, refs: Sequence[str]) -> list[Target]:
+        """Raises when one is written wrongly, unknown, or without a price."""
+        providers = await self.providers(tx, account_id)
+        book = PriceBook(await store.list_prices(tx, account_id))
+        return [_target(ref, providers, book) for ref in refs]
 
     async def key(self, target: Target, account_id: str, scope: str) -> SecretStr | None:
         """Looked up at the moment it is used, and kept nowhere."""
@@ -94,18 +108,30 @@ class Catalog:
             for provider in own
         }
 
-    async def check_defaults(self, account_id: str) -> list[str]:
-        """What is wrong with the models named in the settings: one line each."""
+    async def problems(self, account_id: str, refs: Collection[str]) -> dict[str, ModelUnknown | Invalid]:
+        """What is wrong with these models, for those that cannot be used."""
+        found: dict[str, ModelUnknown | Invalid] = {}
+        if not refs:
+            return found
+        await load_table()
         async with self._database.read() as tx:
-            providers = await self.providers(tx, account_id)
-            book = PriceBook(await store.list_prices(tx, account_id))
-        problems: dict[str, None] = {}
-        for ref in self._defaults.values():
-            try:
-                _target(ref, providers, book)
-            except (ModelUnknown, Invalid) as error:
-                problems[f"{error.message} {error.hint or ''}".strip()] = None
-        return list(problems)
+            for ref in refs:
+                try:
+                    await self.targets(tx, account_id, [ref])
+                except (ModelUnknown, Invalid) as error:
+                    found[ref] = error
+        return found
+
+    async def in_use(self, tx: Tx, account_id: str) -> dict[str, str]:
+        """Every model that is chosen somewhere, with one of the places."""
+        chosen = [
+            (ref, f"the {role.value} of {scope}" if scope else f"the {role.value}")
+            for (scope, role), chain in (await store.list_all_chains(tx, account_id)).items()
+            for ref in chain
+        ]
+        default = [(ref, f"the settings, for the {role.value}") for role, ref in self._defaults.items()]
+        providers = await self.providers(tx, account_id)
+        return {_full(ref, providers): place for ref, place in [*default, *chosen]}
 
     async def _refs(self, tx: Tx, account_id: str, scope: str, role: Role) -> tuple[list[str], str]:
         chains = await store.list_chains(tx, account_id, ["", scope])
@@ -137,6 +163,15 @@ def _target(ref: str, providers: Mapping[str, Provider], book: PriceBook) -> Tar
     return Target(provider, model, book.get(provider, model), book)
 
 
+def _full(ref: str, providers: Mapping[str, Provider]) -> str:
+    """With its provider; left alone when that is unknown."""
+    try:
+        provider, model = split_ref(ref, providers)
+    except (ModelUnknown, Invalid):
+        return ref
+    return f"{provider.name}:{model}"
+
+
 def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, str]:
     """`provider:model`. Names of local models contain colons too (`qwen:7b`), so only a known provider counts."""
     if not re.fullmatch(REF_PATTERN, ref):
@@ -153,11 +188,31 @@ def split_ref(ref: str, providers: Mapping[str, Provider]) -> tuple[Provider, st
     return providers[name], model
 
 
-def check_provider(provider: Provider) -> None:
-    if not re.fullmatch(NAME_PATTERN, provider.name):
+def checked_provider(name: str, wanted: NewProvider) -> Provider:
+    if not re.fullmatch(NAME_PATTERN, name):
         raise Invalid("A provider's name is made of a-z, 0-9, - and _ (at most 32).", field="name")
-    url = provider.base_url
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise Invalid("The address starts with http:// or https://.", field="base_url")
-    if provider.name not in BUILT_IN and url is None:
+    provider = Provider(name=name, **wanted.model_dump(), built_in=name in BUILT_IN)
+    if provider.base_url is not None:
+        _check_url(provider.base_url)
+    elif provider.name not in BUILT_IN:
         raise Invalid("A provider of your own needs an address.", field="base_url")
+    if provider.name in BUILT_IN and provider.kind is not BUILT_IN[provider.name].kind:
+        raise Invalid(
+            f"{provider.name} speaks {BUILT_IN[provider.name].kind.value}'s API; add another provider for this one.",
+            field="kind",
+        )
+    return provider
+
+
+def _check_url(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        is_address = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise Invalid(f"{url!r} is not an address.", field="base_url") from None
+    if not is_address or not re.fullmatch(r"https?://[!-~]+", url):
+        raise Invalid("The address starts with http:// or https:// and has no spaces.", field="base_url")
+    if parts.username is not None or parts.password is not None:
+        raise Invalid(
+            "A key in an address is read by everybody who sees it: keep it in the vault.", field="base_url"
+        )

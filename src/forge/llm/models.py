@@ -2,15 +2,18 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.llm.messages import AssistantMessage, Message, StopReason
 
 NAME_PATTERN = r"^[a-z][a-z0-9_-]{0,31}$"
-REF_PATTERN = r"^([a-z][a-z0-9_-]{0,31}:)?[^\s:][^\s]{0,199}$"
+REF_PATTERN = r"^([a-z][a-z0-9_-]{0,31}:)?[!-9;-~][!-~]{0,199}$"
 """`provider:model`; without a provider it is Anthropic's."""
+MAX_REF = 240
+KEY_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
+"""The name of a secret in the vault."""
 SCOPE_PATTERN = r"^(bot:[A-Za-z0-9_-]{1,64})?$"
 
 MICROS = 1_000_000
@@ -177,14 +180,17 @@ class ModelsView(BaseModel):
     providers: list[ProviderView]
     roles: list[RoleChoice]
     prices: dict[str, Price]
+    """Only those that people said themselves."""
     budgets: list[Spent]
     today_by_model: dict[str, int]
+    known: list[str]
+    """Models whose price is known: what can be chosen right away."""
 
 
 class NewChain(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    chain: list[str] = Field(min_length=1, max_length=5)
+    chain: list[Annotated[str, Field(max_length=MAX_REF)]] = Field(min_length=1, max_length=5)
 
 
 class NewProvider(BaseModel):
@@ -192,7 +198,7 @@ class NewProvider(BaseModel):
 
     kind: ProviderKind
     base_url: str | None = Field(default=None, max_length=500)
-    key_name: str | None = Field(default=None, max_length=128)
+    key_name: str | None = Field(default=None, pattern=KEY_PATTERN)
 
 
 class NewPrice(BaseModel):
@@ -216,7 +222,7 @@ class NewBudget(BaseModel):
 class NewTest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    model: str = Field(pattern=REF_PATTERN, max_length=240)
+    model: str = Field(max_length=MAX_REF)
 
 
 class TestResult(BaseModel):

@@ -3,8 +3,11 @@
 A model without a price is refused where it is chosen: spending nobody counts is spending nobody limits.
 """
 
+import asyncio
 import math
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +17,12 @@ from forge.llm.models import MICROS, Price, Provider, ProviderKind, Usage
 BYTES_PER_TOKEN = 2.5
 """Fewer than any text has on average, so that an estimate is an upper bound."""
 FULL_WINDOW = 200_000
-_MILLION = Decimal(1_000_000)
+
+
+NOT_FOR_WORDS = re.compile(
+    r"image|audio|realtime|live|tts|whisper|transcribe|embedding|moderation|^ft:|-ft-|\.ft-"
+)
+"""Models of the table that answer with something else than text."""
 
 
 class PriceBook:
@@ -65,6 +73,24 @@ class PriceBook:
         return max(self.cost_micros(provider, model, usage) for usage in (dearest, plain))
 
 
+async def load_table() -> None:
+    """Reading the table takes a second, once: not on the event loop."""
+    if "genai_prices.data" not in sys.modules:
+        await asyncio.to_thread(_snapshot)
+
+
+def known_models(providers: Iterable[Provider]) -> list[str]:
+    """What the table knows of these providers, newest names last."""
+    tables = {table.id: table for table in _snapshot().providers}
+    return [
+        f"{provider.name}:{model.id}"
+        for provider in providers
+        if provider.base_url is None
+        for model in tables[_table(provider)].models
+        if not NOT_FOR_WORDS.search(model.id)
+    ]
+
+
 def estimate_tokens(text_bytes: int) -> int:
     return math.ceil(text_bytes / BYTES_PER_TOKEN)
 
@@ -80,13 +106,20 @@ def _look_up(provider: Provider, model: str) -> tuple[Any, Any] | None:
     """The table's provider and model. Somebody's own endpoint is never priced like the public one."""
     if provider.base_url is not None:
         return None
-    from genai_prices.data_snapshot import get_snapshot
-
-    table = "anthropic" if provider.kind is ProviderKind.ANTHROPIC else "openai"
     try:
-        return get_snapshot().find_provider_model(model, None, table, None)
+        return _snapshot().find_provider_model(model, None, _table(provider), None)
     except LookupError:
         return None
+
+
+def _table(provider: Provider) -> str:
+    return "anthropic" if provider.kind is ProviderKind.ANTHROPIC else "openai"
+
+
+def _snapshot() -> Any:
+    from genai_prices.data_snapshot import get_snapshot
+
+    return get_snapshot()
 
 
 def _as_price(provider: Any, model: Any) -> Price:

@@ -78,6 +78,16 @@ async def list_chains(tx: Tx, account_id: str, scopes: Sequence[str]) -> dict[tu
     return {(row.scope, Role(row.role)): row.chain for row in found}
 
 
+async def list_all_chains(tx: Tx, account_id: str) -> dict[tuple[str, Role], list[str]]:
+    """The account's own and those of its bots."""
+    found = await tx.execute(
+        sa.select(model_roles.c.scope, model_roles.c.role, model_roles.c.chain)
+        .where(model_roles.c.account_id == account_id)
+        .order_by(model_roles.c.scope, model_roles.c.role)
+    )
+    return {(row.scope, Role(row.role)): row.chain for row in found}
+
+
 async def save_chain(tx: Tx, account_id: str, scope: str, role: Role, chain: list[str]) -> None:
     await tx.execute(
         tx.insert(model_roles)
@@ -218,12 +228,33 @@ async def settle_call(tx: Tx, call_id: str, settlement: Settlement) -> bool:
 
 
 async def list_calls(
-    tx: Tx, account_id: str, *, run_id: str | None = None, limit: int = 100
+    tx: Tx,
+    account_id: str,
+    *,
+    run_id: str | None = None,
+    before: tuple[datetime, str] | None = None,
+    limit: int = 100,
 ) -> list[ModelCall]:
+    """Newest first."""
     query = sa.select(model_calls).where(model_calls.c.account_id == account_id)
     if run_id is not None:
         query = query.where(model_calls.c.run_id == run_id)
-    found = await tx.execute(query.order_by(model_calls.c.started_at.desc()).limit(limit))
+    if before is not None:
+        place = sa.tuple_(model_calls.c.started_at, model_calls.c.id)
+        bound = (
+            sa.bindparam(None, before[0], model_calls.c.started_at.type),
+            sa.bindparam(None, before[1], model_calls.c.id.type),
+        )
+        query = query.where(place < sa.tuple_(*bound))
+    newest = (model_calls.c.started_at.desc(), model_calls.c.id.desc())
+    found = await tx.execute(query.order_by(*newest).limit(limit))
+    return [_call(dict(row)) for row in found.mappings()]
+
+
+async def find_calls_of_step(tx: Tx, step_key: str) -> list[ModelCall]:
+    """In the order they were made."""
+    query = sa.select(model_calls).where(model_calls.c.step_key == step_key)
+    found = await tx.execute(query.order_by(model_calls.c.started_at, model_calls.c.id))
     return [_call(dict(row)) for row in found.mappings()]
 
 

@@ -15,8 +15,9 @@ from dbos import DBOS
 
 from forge.errors import ForgeError
 from forge.kernel.clock import now
-from forge.runs.journal import Journal
+from forge.runs.journal import Journal, Told
 from forge.runs.models import Problem, StepFinished, StepStarted
+from forge.runs.store import RunRow
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class StepInfo:
 
 @dataclass(frozen=True)
 class Call:
-    """A step to run: `function(step_info, *arguments)` does it and returns JSON."""
+    """A step to run: `function(step_info, *arguments)` does it and returns JSON, or `Told` with events beside it."""
 
     name: str
     function: Callable[..., Awaitable[Any]]
@@ -82,15 +83,17 @@ class Outcome:
 
     value: Any = None
     error: Problem | None = None
+    told: Told | None = None
 
 
 class Attempts:
     """Runs attempts for one run."""
 
-    def __init__(self, run_id: str, account_id: str, kind: str, journal: Journal, tracing: Tracing) -> None:
-        self._run_id = run_id
-        self._account_id = account_id
-        self._kind = kind
+    def __init__(self, row: RunRow, journal: Journal, tracing: Tracing) -> None:
+        self._run_id = row.run.id
+        self._account_id = row.account_id
+        self._kind = row.run.kind
+        self._was_interrupted = row.run.attempt > 1
         self._journal = journal
         self._tracing = tracing
 
@@ -105,6 +108,10 @@ class Attempts:
         return Outcome(recorded.get("ok"), Problem.model_validate(error) if error else None)
 
     async def _perform(self, step: StepInfo, call: Call) -> dict[str, Any]:
+        if self._was_interrupted:
+            known = await self._journal.find_outcome(step.run_id, step.number, step.attempt)
+            if known:
+                return {"ok": known[0]}
         with (
             bind(run_id=step.run_id, step=call.name),
             self._tracing.span(f"step {call.name}", run_id=step.run_id),
@@ -124,7 +131,9 @@ class Attempts:
                 retry_in_s=call.delay_after(step.attempt, outcome),
             )
             began = None if was_told else (start.fact, start.at)
-            await self._journal.step_finished(step.run_id, self._kind, finished, began=began)
+            await self._journal.step_finished(
+                step.run_id, self._kind, finished, began=began, told=outcome.told
+            )
         return {"error": outcome.error.model_dump()} if outcome.error else {"ok": outcome.value}
 
 
@@ -160,9 +169,11 @@ async def _outcome(step: StepInfo, call: Call) -> Outcome:
     """Do it. This is the one place where a step's exceptions end."""
     try:
         async with asyncio.timeout(call.timeout_s):
-            value = await call.function(step, *call.arguments)
+            returned = await call.function(step, *call.arguments)
+        told = returned if isinstance(returned, Told) else None
+        value = told.value if told else returned
         json.dumps(value, allow_nan=False)
-        return Outcome(value)
+        return Outcome(value, told=told)
     except ForgeError as error:
         return Outcome(error=Problem.of(error))
     except TimeoutError:

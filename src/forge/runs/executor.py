@@ -80,7 +80,7 @@ class Executor:
 
     async def _perform(self, row: RunRow) -> None:
         run = row.run
-        attempts = Attempts(run.id, row.account_id, run.kind, self._journal, self._tracing)
+        attempts = Attempts(row, self._journal, self._tracing)
         context = RunContext(row, self._journal, attempts, self.start_child)
         try:
             kind = self._kinds.get(run.kind)

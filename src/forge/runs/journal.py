@@ -7,6 +7,7 @@ all, just before the commit), so that two writers never wait for each other.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -73,6 +74,18 @@ def gate_topic(gate_id: str) -> str:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A step's result together with events that become true with it.
+
+    All of it is kept in one transaction: once these events are in the log, the step never runs again, even when its
+    process dies before the engine has written its own journal.
+    """
+
+    value: Any
+    facts: tuple[EventData, ...] = ()
 
 
 def survives_outage(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
@@ -152,15 +165,29 @@ class Journal:
 
     @survives_outage
     async def step_finished(
-        self, run_id: str, kind: str, fact: StepFinished, *, began: tuple[StepStarted, datetime] | None
+        self,
+        run_id: str,
+        kind: str,
+        fact: StepFinished,
+        *,
+        began: tuple[StepStarted, datetime] | None,
+        told: Told | None = None,
     ) -> None:
         """`began` is told along with the end, when the step was too short to tell of it before."""
+        also = told.facts if told else ()
         async with self.database.begin() as tx:
-            if began:
-                await self._events.append(tx, run_stream(run_id), began[0], fact, at=(began[1], now()))
-            else:
-                await self._events.append(tx, run_stream(run_id), fact)
+            if told:
+                await store.save_outcome(tx, run_id, fact.step, fact.attempt, told.value)
+            facts = (began[0], *also, fact) if began else (*also, fact)
+            times = (began[1], *[now()] * (len(facts) - 1)) if began else ()
+            await self._events.append(tx, run_stream(run_id), *facts, at=times)
         self._metrics.step_finished(kind, fact.outcome, fact.duration_ms / 1000)
+
+    @survives_outage
+    async def find_outcome(self, run_id: str, step: int, attempt: int) -> tuple[Any] | None:
+        """What this attempt came to before its process died, if it was told."""
+        async with self.database.read() as tx:
+            return await store.find_outcome(tx, run_id, step, attempt)
 
     @survives_outage
     async def gate_opened(self, gate: Gate) -> Gate:

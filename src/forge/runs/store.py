@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from forge.kernel.clock import now
 from forge.runs.models import FINAL, Gate, GateStatus, Run, RunStatus, Worker
-from forge.runs.tables import effects, gates, runs, workers
+from forge.runs.tables import effects, gates, outcomes, runs, workers
 from forge.store.engine import Tx
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -173,6 +173,21 @@ async def find_effect(tx: Tx, run_id: str, step: int) -> Any:
 async def record_effect(tx: Tx, run_id: str, step: int, result: Any) -> None:
     statement = sa.update(effects).where(effects.c.run_id == run_id, effects.c.step == step)
     await tx.execute(statement.values(result=result))
+
+
+async def save_outcome(tx: Tx, run_id: str, step: int, attempt: int, value: Any) -> None:
+    key = {"run_id": run_id, "step": step, "attempt": attempt}
+    statement = tx.insert(outcomes).values(**key, value=value)
+    await tx.execute(statement.on_conflict_do_update(index_elements=list(key), set_={"value": value}))
+
+
+async def find_outcome(tx: Tx, run_id: str, step: int, attempt: int) -> tuple[Any] | None:
+    """In a tuple, because a result may be None."""
+    statement = sa.select(outcomes.c.value).where(
+        outcomes.c.run_id == run_id, outcomes.c.step == step, outcomes.c.attempt == attempt
+    )
+    row = (await tx.execute(statement)).one_or_none()
+    return None if row is None else (row.value,)
 
 
 async def insert_worker(tx: Tx, worker_id: str, host: str, pid: int) -> None:

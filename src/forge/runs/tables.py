@@ -54,6 +54,16 @@ effects = sa.Table(
 )
 """Database effects of a run that have happened: written in their own transaction, so each happens once."""
 
+outcomes = sa.Table(
+    "run_outcomes",
+    METADATA,
+    sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("step", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("attempt", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("value", Json),
+)
+"""Results that were told to the log but may not have reached the engine's journal before their process died."""
+
 workers = sa.Table(
     "workers",
     METADATA,

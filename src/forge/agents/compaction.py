@@ -1,0 +1,179 @@
+"""Keeps a conversation within a model's window, and its re-reading cheap.
+
+Every change of what was already sent makes the provider read it anew at full price, so changes come in batches:
+nothing for many turns, then all old tool results at once. What is never touched: pinned messages (the directive,
+what people said, what an audit found) and the last turns. Turns are only dropped when shortening was not enough, and
+always whole: a tool call without its result is refused by every provider.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forge.llm.messages import (
+    AssistantMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    said,
+)
+
+Turn = list[UserMessage | AssistantMessage]
+
+FULL = 0.75
+"""Share of the window at which the conversation is made smaller."""
+ROOMY = 0.45
+"""What it is brought down to, so that the next time is far away."""
+KEPT_TURNS = 2
+"""These are never touched, however full the window is."""
+FRESH_TURNS = 6
+"""Results of these stay whole while there is room: the model is still at work on them."""
+STALE_TOKENS = 12_000
+"""So much in older results is worth one re-reading of the rest."""
+BYTES_PER_TOKEN = 4
+LONG = 600
+"""Shorter results stay: shortening them would save nothing."""
+HEAD = 200
+LISTED = 40
+ENVELOPE = 40
+"""Bytes of JSON around each part."""
+_SHORTENED = "[… shortened, {left:,} characters left out; use the tool again if you need them]"
+
+
+@dataclass(frozen=True)
+class Compacted:
+    history: list[UserMessage | AssistantMessage]
+    tokens_before: int
+    tokens_after: int
+    results_shortened: int
+    messages_dropped: int
+
+
+def compact(
+    history: Sequence[UserMessage | AssistantMessage],
+    *,
+    overhead_tokens: int,
+    window: int,
+    forced: bool = False,
+) -> Compacted | None:
+    """A smaller conversation, or None when this one is fine. `forced`: the provider says that it is too long."""
+    before = overhead_tokens + estimate(history)
+    turns = _turns(history)
+    is_full = forced or before > FULL * window
+    if not is_full and _stale_tokens(turns) < STALE_TOKENS:
+        return None
+    smaller, shortened = _shorten(turns, keep=KEPT_TURNS if is_full else FRESH_TURNS)
+    smaller, dropped = _drop(smaller, overhead_tokens, ROOMY * window) if is_full else (smaller, 0)
+    if not shortened and not dropped:
+        return None
+    after = [message for turn in smaller for message in turn]
+    return Compacted(after, before, overhead_tokens + estimate(after), shortened, dropped)
+
+
+def estimate(history: Sequence[UserMessage | AssistantMessage]) -> int:
+    """Tokens, roughly: providers count differently, so the thresholds leave room."""
+    return sum(_size(message) for message in history) // BYTES_PER_TOKEN
+
+
+def _turns(history: Sequence[UserMessage | AssistantMessage]) -> list[Turn]:
+    """What came before the first answer, then each answer with what followed it."""
+    turns: list[Turn] = [[]]
+    for message in history:
+        if isinstance(message, AssistantMessage):
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _stale_tokens(turns: list[Turn]) -> int:
+    """What shortening the results of older turns would save."""
+    saved = sum(
+        len(part.text) - HEAD
+        for turn in turns[1:-FRESH_TURNS]
+        for message in turn
+        for part in message.parts
+        if isinstance(part, ToolResult) and len(part.text) > LONG
+    )
+    return saved // BYTES_PER_TOKEN
+
+
+def _shorten(turns: list[Turn], *, keep: int) -> tuple[list[Turn], int]:
+    """All long results but those of the last turns."""
+    smaller, count = list(turns), 0
+    for i in range(1, len(turns) - keep):
+        smaller[i] = [_shortened(message) for message in turns[i]]
+        count += sum(
+            was is not now
+            for before, after in zip(turns[i], smaller[i], strict=True)
+            for was, now in zip(before.parts, after.parts, strict=True)
+        )
+    return smaller, count
+
+
+def _shortened(message: UserMessage | AssistantMessage) -> UserMessage | AssistantMessage:
+    if isinstance(message, AssistantMessage) or message.pinned:
+        return message
+    parts = [_short(part) if isinstance(part, ToolResult) else part for part in message.parts]
+    return message.model_copy(update={"parts": parts})
+
+
+def _short(result: ToolResult) -> ToolResult:
+    if len(result.text) <= LONG:
+        return result
+    left = len(result.text) - HEAD
+    text = f"{result.text[:HEAD]}\n{_SHORTENED.format(left=left)}"
+    return result.model_copy(update={"text": text})
+
+
+def _drop(turns: list[Turn], overhead_tokens: int, target: float) -> tuple[list[Turn], int]:
+    """The oldest turns, whole, until the rest fits; their pinned messages stay, and a note says what is missing."""
+    total = overhead_tokens + sum(estimate(turn) for turn in turns)
+    kept: list[UserMessage | AssistantMessage] = []
+    used: list[str] = []
+    dropped = end = 0
+    for i in range(1, len(turns) - KEPT_TURNS):
+        if total <= target:
+            break
+        pinned = [message for message in turns[i] if isinstance(message, UserMessage) and message.pinned]
+        used += _uses(turns[i])
+        total -= estimate(turns[i]) - estimate(pinned)
+        dropped += len(turns[i]) - len(pinned)
+        kept += pinned
+        end = i
+    if not dropped:
+        return turns, 0
+    return [[*turns[0], _note(dropped, used), *kept], *turns[end + 1 :]], dropped
+
+
+def _uses(turn: Turn) -> list[str]:
+    """What was done in a turn, a line for each tool call."""
+    return [
+        f"{call.name} {call.arguments[:120]}"
+        for message in turn
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    ]
+
+
+def _note(dropped: int, used: list[str]) -> UserMessage:
+    listed = "\n".join(f"- {line}" for line in used[-LISTED:])
+    more = f"\n(and {len(used) - LISTED} earlier ones)" if len(used) > LISTED else ""
+    return said(
+        f"[{dropped} earlier messages were left out to save room. In them you used these tools:\n{listed}{more}\n"
+        "The files are as these calls left them: read what you need again.]"
+    )
+
+
+def _size(message: UserMessage | AssistantMessage) -> int:
+    total = 0
+    for part in message.parts:
+        match part:
+            case Text() | ToolResult():
+                total += len(part.text.encode())
+            case ToolCall():
+                total += len(part.arguments.encode()) + len(part.name) + ENVELOPE
+            case Thinking():
+                total += len(part.text.encode()) + len(part.signature or "")
+        total += ENVELOPE
+    return total

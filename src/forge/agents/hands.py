@@ -1,0 +1,147 @@
+"""The steps of an agent: the two things it does that have an effect, each journaled once it is done."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from forge.agents.intents import StepIntent
+from forge.agents.models import AgentDelta, AgentStarted, AgentToolAsked, AgentToolUsed, AgentTurn
+from forge.agents.spec import AgentSpec
+from forge.agents.tools import arguments_of
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.llm.errors import BudgetExceeded, ContextFull
+from forge.llm.gateway import Gateway
+from forge.llm.messages import Thinking, ToolCall
+from forge.llm.models import Prompt, Reply
+from forge.llm.money import Spender
+from forge.runs.attempt import StepInfo
+from forge.runs.journal import Told, run_stream
+from forge.sandbox.choice import Sandboxes
+from forge.store.engine import Store
+
+SHOWN = 4000
+"""Characters of a result or a thought that go into the log; the conversation has them whole."""
+FLUSH_S = 0.05
+UNKNOWN_WINDOW = 100_000
+BYTES_PER_TOKEN = 4
+
+
+class Voice:
+    """Passes an answer on while it is written, a few times a second."""
+
+    def __init__(self, events: EventLog, step: StepInfo, turn: int) -> None:
+        self._events = events
+        self._step = step
+        self._turn = turn
+        self._kind = "text"
+        self._pieces: list[str] = []
+        self._flushed = 0.0
+
+    async def say(self, kind: Any, text: str) -> None:
+        if kind != self._kind:
+            await self._flush()
+            self._kind = kind
+        self._pieces.append(text)
+        if time.monotonic() - self._flushed >= FLUSH_S:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        if not self._pieces:
+            return
+        delta = AgentDelta.model_validate(
+            {
+                "turn": self._turn,
+                "attempt": self._step.attempt,
+                "kind": self._kind,
+                "text": "".join(self._pieces),
+            }
+        )
+        self._pieces.clear()
+        self._flushed = time.monotonic()
+        await self._events.whisper(run_stream(self._step.run_id), delta)
+
+
+@dataclass(frozen=True)
+class Hands:
+    gateway: Gateway
+    events: EventLog
+    database: Store
+    sandboxes: Sandboxes
+
+    async def begin(self, step: StepInfo, spec: AgentSpec) -> Told:
+        report = await self.sandboxes.open()
+        started = AgentStarted(
+            role=spec.role, tools=spec.tools.names, limits=spec.limits, sandbox=report.level.value
+        )
+        return Told({"at": now().isoformat()}, (started,))
+
+    def overhead_tokens(self, prompt: Prompt) -> int:
+        """What goes along with every conversation: instructions, tools, and room for the answer."""
+        tools = sum(len(tool.model_dump_json()) for tool in prompt.tools)
+        return (len(prompt.system.encode()) + tools) // BYTES_PER_TOKEN + prompt.max_output
+
+    async def think(
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt
+    ) -> Told | dict[str, Any]:
+        """Ask the model. No money and no room are answers of their own: the loop knows what to do about them."""
+        spender = Spender(step.account_id, step.key, step.run_id, spec.scope)
+        try:
+            reply = await self.gateway.call(
+                spender, spec.role, prompt, on_delta=Voice(self.events, step, turn).say
+            )
+        except BudgetExceeded as error:
+            return {
+                "budget": {
+                    "budget": error.budget,
+                    "spent_micros": error.spent_micros,
+                    "limit_micros": error.limit_micros,
+                    "needed_micros": error.needed_micros,
+                }
+            }
+        except ContextFull:
+            return {"too_long": True, "window": UNKNOWN_WINDOW}
+        return Told({"reply": reply.model_dump(mode="json"), "at": now().isoformat()}, (_turn(turn, reply),))
+
+    async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> Told:
+        began = time.perf_counter()
+        place = await spec.place()
+        outcome = await spec.tools.use(call, replace(place, intent=StepIntent(self.database, step)))
+        used = AgentToolUsed(
+            turn=turn,
+            call_id=call.id,
+            name=call.name,
+            is_error=outcome.is_error,
+            summary=outcome.summary,
+            text=_ends(outcome.text),
+            duration_ms=round((time.perf_counter() - began) * 1000),
+            detail=outcome.detail,
+        )
+        return Told(outcome.model_dump(mode="json"), (used,))
+
+
+def _turn(turn: int, reply: Reply) -> AgentTurn:
+    message = reply.message
+    thinking = "\n".join(part.text for part in message.parts if isinstance(part, Thinking))
+    return AgentTurn(
+        turn=turn,
+        model=f"{reply.provider}:{reply.model}",
+        text=message.text,
+        thinking=_ends(thinking),
+        tools=[
+            AgentToolAsked(id=call.id, name=call.name, input=arguments_of(call))
+            for call in message.tool_calls
+        ],
+        stop=reply.stop,
+        usage=reply.usage,
+        cost_micros=reply.cost_micros,
+        context_used=round((reply.usage.sent + reply.usage.output) / reply.context_window, 4),
+    )
+
+
+def _ends(text: str) -> str:
+    """Beginning and end, when it is long."""
+    if len(text) <= SHOWN:
+        return text
+    half = SHOWN // 2
+    return f"{text[:half]}\n[… {len(text) - SHOWN:,} characters …]\n{text[-half:]}"

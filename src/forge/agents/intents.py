@@ -1,0 +1,45 @@
+"""What a tool is about to do, written down first.
+
+A tool that changes a file is carried out at least once: its process may die after the change and before the journal
+knows. With its intent on record, the second time finds that the file already is as it was meant to be.
+"""
+
+from typing import Any, Protocol
+
+from forge.runs import store
+from forge.runs.attempt import StepInfo
+from forge.store.engine import Store
+
+INTENT = 0
+"""Attempts are counted from 1; the intent has the place before them."""
+
+
+class Intent(Protocol):
+    async def recall(self) -> Any | None: ...
+
+    async def declare(self, meant: Any) -> None: ...
+
+
+class NoIntent:
+    """For tools used outside a run: nothing is repeated there."""
+
+    async def recall(self) -> Any | None:
+        return None
+
+    async def declare(self, meant: Any) -> None:
+        return None
+
+
+class StepIntent:
+    def __init__(self, database: Store, step: StepInfo) -> None:
+        self._database = database
+        self._step = step
+
+    async def recall(self) -> Any | None:
+        async with self._database.read() as tx:
+            found = await store.find_outcome(tx, self._step.run_id, self._step.number, INTENT)
+        return found[0] if found else None
+
+    async def declare(self, meant: Any) -> None:
+        async with self._database.begin() as tx:
+            await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, meant)

@@ -1,0 +1,282 @@
+"""The loop of every agent: hear, think, use tools, again, until there is an answer or a limit.
+
+This is run code: after a crash it is played again from the start, and every model call, tool call and message comes
+out of the journal. So it may only look at what its steps returned: no clock, no files, no random order.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from forge.agents import store
+from forge.agents.compaction import compact
+from forge.agents.hands import Hands
+from forge.agents.models import (
+    AgentCompacted,
+    AgentEnd,
+    AgentEnded,
+    AgentHeard,
+    AgentResult,
+    Interjection,
+    ToolOutcome,
+)
+from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFORE, HEARD, NOT_CARRIED_OUT
+from forge.agents.spec import AgentSpec
+from forge.agents.spending import ask_for_money
+from forge.agents.tools import ToolBox, failure
+from forge.kernel.hashing import hash_json
+from forge.llm.messages import (
+    AssistantMessage,
+    StopReason,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    said,
+)
+from forge.llm.models import Prompt, Reply, Usage
+from forge.runs.attempt import Call, Outcome, Retry
+from forge.runs.context import RunContext
+from forge.runs.journal import run_stream
+from forge.store.engine import Tx
+
+MODEL_RETRY = Retry(attempts=8, first_delay_s=2.0, longest_delay_s=120.0)
+TOOL_TIMEOUT_S = 900.0
+"""Above every tool's own limit: only for one that hangs."""
+MOST_STUMBLES = 3
+"""Empty or cut-off answers in a row."""
+
+
+class Agent:
+    """One agent at work in one run."""
+
+    def __init__(self, context: RunContext, spec: AgentSpec, hands: Hands) -> None:
+        self._context = context
+        self._spec = spec
+        self._hands = hands
+        self._history: list[UserMessage | AssistantMessage] = [said(spec.directive, pinned=True)]
+        self._result = AgentResult(
+            end=AgentEnd.DONE, text="", turns=0, tool_calls=0, usage=Usage(), cost_micros=0
+        )
+        self._failures: dict[str, int] = {}
+        self._stumbles = 0
+        self._window = 0
+        self._began = self._last_seen = datetime.min.replace(tzinfo=UTC)
+        self._is_too_long = False
+
+    async def work(self) -> AgentResult:
+        await self._begin()
+        end: AgentEnd | None = None
+        while end is None:
+            end = self._limit() or await self._turn()
+        self._result = self._result.model_copy(update={"end": end})
+        await self._tell("agent.ended", AgentEnded(result=self._result))
+        return self._result
+
+    def _limit(self) -> AgentEnd | None:
+        limits, usage = self._spec.limits, self._result.usage
+        if self._result.turns >= limits.turns:
+            return AgentEnd.TURNS
+        if usage.sent + usage.output >= limits.tokens:
+            return AgentEnd.TOKENS
+        if (self._last_seen - self._began).total_seconds() >= limits.seconds:
+            return AgentEnd.TIME
+        return AgentEnd.STUCK if self._stumbles >= MOST_STUMBLES else None
+
+    async def _turn(self) -> AgentEnd | None:
+        """One answer of the model and what it asks for; None to go on."""
+        turn = self._result.turns + 1
+        await self._listen(turn)
+        thought = await self._think(turn)
+        if not isinstance(thought, Reply):
+            return thought
+        self._take(thought)
+        match thought.stop:
+            case StopReason.REFUSED:
+                return AgentEnd.REFUSED
+            case StopReason.LENGTH:
+                self._answer_cut_off(thought.message)
+            case StopReason.CONTEXT_FULL:
+                self._is_too_long = True
+                self._answer_cut_off(thought.message)
+            case _ if thought.message.tool_calls:
+                return await self._use_tools(turn, thought.message.tool_calls)
+            case _ if not thought.message.text.strip():
+                self._stumble(EMPTY)
+            case _:
+                return await self._finish(turn)
+        return None
+
+    async def _begin(self) -> None:
+        begun = await self._context.step("begin", self._hands.begin, self._spec)
+        self._began = self._last_seen = datetime.fromisoformat(begun["at"])
+
+    async def _listen(self, turn: int) -> bool:
+        """What people said meanwhile goes in before the model is asked, in order and as one message."""
+        compacted = self._make_room(turn)
+
+        async def hear(tx: Tx) -> list[Any]:
+            messages = await store.take_messages(tx, self._context.run_id, turn)
+            facts = [AgentHeard(turn=turn, messages=messages)] if messages else []
+            if compacted or facts:
+                told = [compacted, *facts] if compacted else facts
+                await self._hands.events.append(tx, run_stream(self._context.run_id), *told)
+            return [message.model_dump() for message in messages]
+
+        heard = [Interjection.model_validate(one) for one in await self._context.transact("hear", hear)]
+        if heard:
+            text = "\n\n".join(HEARD.format(text=message.text) for message in heard)
+            self._history.append(said(text, pinned=True))
+        return bool(heard)
+
+    def _make_room(self, turn: int) -> AgentCompacted | None:
+        if not self._window:
+            return None
+        overhead = self._hands.overhead_tokens(self._prompt())
+        found = compact(
+            self._history, overhead_tokens=overhead, window=self._window, forced=self._is_too_long
+        )
+        self._is_too_long = False
+        if found is None:
+            return None
+        self._history = found.history
+        return AgentCompacted(
+            turn=turn,
+            tokens_before=found.tokens_before,
+            tokens_after=found.tokens_after,
+            results_shortened=found.results_shortened,
+            messages_dropped=found.messages_dropped,
+        )
+
+    async def _think(self, turn: int) -> Reply | AgentEnd | None:
+        """The model's answer; None to try again with a shorter conversation; or the end, when the money is."""
+        while True:
+            answered = await self._context.step(
+                f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=MODEL_RETRY
+            )
+            if "reply" in answered:
+                self._last_seen = datetime.fromisoformat(answered["at"])
+                return Reply.model_validate(answered["reply"])
+            if "too_long" in answered:
+                self._is_too_long = True
+                self._stumbles += 1
+                self._window = self._window or answered["window"]
+                return None
+            if not await ask_for_money(self._context, self._hands.gateway.money, answered["budget"]):
+                return AgentEnd.MONEY
+
+    def _prompt(self) -> Prompt:
+        spec = self._spec
+        return Prompt(
+            system=spec.system,
+            messages=list(self._history),
+            tools=spec.tools.specs(),
+            max_output=spec.max_output,
+        )
+
+    def _take(self, reply: Reply) -> None:
+        result = self._result
+        self._window = reply.context_window
+        self._history.append(reply.message)
+        self._result = result.model_copy(
+            update={
+                "turns": result.turns + 1,
+                "text": reply.message.text or result.text,
+                "usage": result.usage + reply.usage,
+                "cost_micros": result.cost_micros + reply.cost_micros,
+            }
+        )
+
+    async def _finish(self, turn: int) -> AgentEnd | None:
+        """Done, unless somebody said something while the answer was being written."""
+        return None if await self._listen(turn + 1) else AgentEnd.DONE
+
+    def _answer_cut_off(self, message: AssistantMessage) -> None:
+        """Nothing of a cut-off answer is carried out, and every tool call in it gets a result all the same."""
+        calls = message.tool_calls
+        if not calls:
+            self._stumble(CUT_OFF_TEXT if message.text.strip() else EMPTY)
+            return
+        self._stumbles += 1
+        whys = [NOT_CARRIED_OUT] * (len(calls) - 1) + [CUT_OFF_CALL]
+        self._history.append(_results([(call, failure(why)) for call, why in zip(calls, whys, strict=True)]))
+
+    def _stumble(self, told: str) -> None:
+        self._stumbles += 1
+        if not self._history or isinstance(self._history[-1], AssistantMessage):
+            self._drop_empty_answer()
+            self._history.append(said(told))
+
+    def _drop_empty_answer(self) -> None:
+        """Providers refuse an assistant's message without content."""
+        last = self._history[-1]
+        if isinstance(last, AssistantMessage) and not last.parts:
+            self._history.pop()
+
+    async def _use_tools(self, turn: int, calls: list[ToolCall]) -> AgentEnd | None:
+        self._stumbles = 0
+        used: list[tuple[ToolCall, ToolOutcome]] = []
+        for group in _groups(calls, self._spec.tools):
+            outcomes = await self._context.parallel(
+                [
+                    Call(call.name, self._hands.use, (turn, self._spec, call), timeout_s=TOOL_TIMEOUT_S)
+                    for call in group
+                ]
+            )
+            used += zip(group, map(_tool_outcome, outcomes), strict=True)
+        self._result = self._result.model_copy(update={"tool_calls": self._result.tool_calls + len(used)})
+        counts = [self._count_failure(call, outcome) for call, outcome in used]
+        warned = [
+            (call, _warn(outcome, count, self._spec.limits.same_failure))
+            for (call, outcome), count in zip(used, counts, strict=True)
+        ]
+        self._history.append(_results(warned))
+        return AgentEnd.LOOP if max(counts) >= self._spec.limits.same_failure else None
+
+    def _count_failure(self, call: ToolCall, outcome: ToolOutcome) -> int:
+        """How often this very call has failed since anything changed."""
+        signature = hash_json([call.name, call.arguments])
+        if not outcome.is_error:
+            if not self._spec.tools.only_reads(call.name):
+                self._failures.clear()
+            self._failures.pop(signature, None)
+            return 0
+        self._failures[signature] = self._failures.get(signature, 0) + 1
+        return self._failures[signature]
+
+    async def _tell(self, name: str, fact: AgentEnded) -> None:
+        async def tell(tx: Tx) -> None:
+            await self._hands.events.append(tx, run_stream(self._context.run_id), fact)
+
+        await self._context.transact(name, tell)
+
+
+def _groups(calls: list[ToolCall], tools: ToolBox) -> list[list[ToolCall]]:
+    """In the order asked for; only neighbours that merely read go side by side."""
+    groups: list[list[ToolCall]] = []
+    for call in calls:
+        reads = tools.only_reads(call.name)
+        if groups and reads and tools.only_reads(groups[-1][-1].name):
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+    return groups
+
+
+def _tool_outcome(outcome: Outcome) -> ToolOutcome:
+    if outcome.error is not None:
+        return failure(outcome.error.message)
+    return ToolOutcome.model_validate(outcome.value)
+
+
+def _warn(outcome: ToolOutcome, count: int, limit: int) -> ToolOutcome:
+    if count < 2 or count != limit - 1:
+        return outcome
+    return outcome.model_copy(update={"text": outcome.text + FAILED_BEFORE.format(count=count)})
+
+
+def _results(used: list[tuple[ToolCall, ToolOutcome]]) -> UserMessage:
+    parts: list[Text | ToolResult] = [
+        ToolResult(call_id=call.id, name=call.name, text=outcome.text, failed=outcome.is_error)
+        for call, outcome in used
+    ]
+    return UserMessage(parts=parts)

@@ -1,0 +1,56 @@
+"""When the money is used up, a person decides: the run waits at a gate that says what was spent."""
+
+from typing import Any
+
+from forge.llm.errors import BUDGET_NAMES
+from forge.llm.models import MICROS
+from forge.llm.money import Money
+from forge.runs.context import RunContext
+from forge.runs.models import GateOption, GateStatus, Question
+from forge.store.engine import Tx
+
+LEAST_MICROS = 1 * MICROS
+
+
+async def ask_for_money(context: RunContext, money: Money, spent: dict[str, Any]) -> bool:
+    """True when the run may go on."""
+    budget: str = spent["budget"]
+    more = max(spent["limit_micros"] // 2, 2 * spent["needed_micros"], LEAST_MICROS)
+    gate = await context.ask(_question(spent, more))
+    if gate.status is not GateStatus.ANSWERED or gate.answer is None or gate.answer.option == "stop":
+        return False
+
+    async def allow(tx: Tx) -> None:
+        if budget == "run":
+            await money.raise_run(tx, context.run_id, more)
+        elif budget == "day":
+            await money.raise_day(tx, context.account_id, more)
+
+    await context.transact("raise budget", allow)
+    return True
+
+
+def _question(spent: dict[str, Any], more: int) -> Question:
+    budget = spent["budget"]
+    go_on = (
+        GateOption(id="again", label="Try again")
+        if budget == "server"
+        else GateOption(id="more", label=f"Allow {_dollars(more)} more", tone="positive")
+    )
+    return Question(
+        kind="budget",
+        title=f"The {BUDGET_NAMES[budget]} is used up",
+        body=f"{_dollars(spent['spent_micros'])} of {_dollars(spent['limit_micros'])} is spent or reserved, and the "
+        f"next call to the model may cost up to {_dollars(spent['needed_micros'])}. Nothing was called."
+        + (
+            " Only the server's settings can raise this one (FORGE_BUDGET_SERVER_USD)."
+            if budget == "server"
+            else ""
+        ),
+        payload={**spent, "more_micros": more},
+        options=[go_on, GateOption(id="stop", label="Stop here", tone="negative")],
+    )
+
+
+def _dollars(micros: int) -> str:
+    return f"${micros / MICROS:,.2f}"

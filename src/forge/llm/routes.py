@@ -1,0 +1,116 @@
+"""HTTP for models: parse, call the verb, wrap the answer."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from forge.http.caller import Admin, Reader, Writer
+from forge.http.envelope import Envelope, reply, reply_page
+from forge.http.paging import CursorParam, Limit
+from forge.llm.models import (
+    MAX_REF,
+    NAME_PATTERN,
+    SCOPE_PATTERN,
+    ModelCall,
+    ModelsView,
+    NewBudget,
+    NewChain,
+    NewPrice,
+    NewProvider,
+    NewTest,
+    Price,
+    Provider,
+    ProviderView,
+    Role,
+    RoleChoice,
+    Spent,
+    TestResult,
+)
+from forge.llm.service import Budget, Models
+
+router = APIRouter(prefix="/api/v1/models", tags=["models"])
+
+
+def _models(request: Request) -> Models:
+    return request.app.state.models
+
+
+Service = Annotated[Models, Depends(_models)]
+ScopeOf = Annotated[
+    str, Query(pattern=SCOPE_PATTERN, description="A bot, as `bot:ID`; empty for all of them.")
+]
+ModelOf = Annotated[str, Query(max_length=MAX_REF, description="`provider:model`.")]
+ProviderName = Annotated[str, Path(pattern=NAME_PATTERN)]
+
+
+@router.get("")
+async def get_models(caller: Reader, models: Service, scope: ScopeOf = "") -> Envelope[ModelsView]:
+    """Providers, the models of each role, own prices, budgets and what was spent today."""
+    return reply(await models.view(caller.account_id, scope))
+
+
+@router.put("/roles/{role}")
+async def set_chain(
+    caller: Admin, models: Service, role: Role, body: NewChain, scope: ScopeOf = ""
+) -> Envelope[RoleChoice]:
+    """The models of a role, in the order they are tried. One without a price is refused (404)."""
+    return reply(await models.set_chain(caller.account_id, role, body.chain, scope))
+
+
+@router.delete("/roles/{role}")
+async def reset_chain(
+    caller: Admin, models: Service, role: Role, scope: ScopeOf = ""
+) -> Envelope[RoleChoice]:
+    """Back to the default."""
+    return reply(await models.reset_chain(caller.account_id, role, scope))
+
+
+@router.put("/providers/{name}")
+async def save_provider(
+    caller: Admin, models: Service, name: ProviderName, body: NewProvider
+) -> Envelope[ProviderView]:
+    """Add an endpoint, or give one another address or key."""
+    return reply(await models.save_provider(caller.account_id, name, body))
+
+
+@router.delete("/providers/{name}")
+async def remove_provider(caller: Admin, models: Service, name: ProviderName) -> Envelope[Provider]:
+    """Remove one of your own, while no role uses it; one that came with Forge becomes as it came."""
+    return reply(await models.remove_provider(caller.account_id, name))
+
+
+@router.put("/prices")
+async def set_price(caller: Admin, models: Service, model: ModelOf, body: NewPrice) -> Envelope[Price]:
+    """Say what a model costs, in dollars for a million tokens."""
+    return reply(await models.set_price(caller.account_id, model, body))
+
+
+@router.delete("/prices")
+async def remove_price(caller: Admin, models: Service, model: ModelOf) -> Envelope[Price]:
+    """Back to the price of the table, if it has one."""
+    return reply(await models.remove_price(caller.account_id, model))
+
+
+@router.put("/budgets/{budget}")
+async def set_budget(caller: Admin, models: Service, budget: Budget, body: NewBudget) -> Envelope[Spent]:
+    """What one run, or the account in a day, may spend."""
+    return reply(await models.set_budget(caller.account_id, budget, body.limit_usd))
+
+
+@router.post("/test")
+async def test_model(caller: Writer, models: Service, body: NewTest) -> Envelope[TestResult]:
+    """A real, tiny call. What is wrong with the model is the answer (`ok: false`), not an error of this request."""
+    return reply(await models.test(caller.account_id, body.model))
+
+
+@router.get("/calls")
+async def list_calls(
+    caller: Reader,
+    models: Service,
+    cursor: CursorParam,
+    run_id: Annotated[str | None, Query(pattern=r"^[A-Za-z0-9-]{1,64}$")] = None,
+    limit: Limit = 50,
+) -> Envelope[list[ModelCall]]:
+    """Requests to providers with tokens, cost and time, newest first."""
+    page = await models.calls(caller.account_id, run_id=run_id, cursor=cursor, limit=limit)
+    return reply_page(page)
