@@ -1,5 +1,6 @@
 """A real Chromium, signed in to a real server. A page that throws or breaks its security policy fails its test."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from playwright.sync_api import (
     Page,
     StorageState,
     ViewportSize,
+    WebSocket,
     expect,
     sync_playwright,
 )
@@ -30,10 +32,20 @@ OPTIONS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 """Machines that run tests are busy; a page that is right is right at once all the same."""
 DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=375, height=812)
+PAGES = {
+    "/": "Home",
+    "/runs": "Runs",
+    "/settings": "Account",
+    "/settings/keys": "API keys",
+    "/settings/secrets": "Secrets",
+    "/settings/about": "Server",
+    "/no/such/page": "Not found",
+}
+"""Every page, and the heading that comes with its content."""
 
 
 @pytest.fixture(scope="package")
@@ -63,6 +75,55 @@ class Visitor:
 
     def open(self, path: str) -> None:
         self.page.goto(self.server.url + path)
+
+    def open_all_of(self, path: str) -> None:
+        """Open one of PAGES and wait until nothing of it is missing."""
+        self.open(path)
+        main = self.page.get_by_role("main")
+        expect(main.get_by_role("heading", name=PAGES[path], exact=True)).to_be_visible()
+        expect(self.page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
+        expect(self.page.get_by_text("Live", exact=True)).to_be_attached()
+        at_rest(self.page)
+
+    def press(self, keys: str) -> None:
+        """Type, once the page is at rest: it binds its keys a moment after it is drawn."""
+        at_rest(self.page)
+        self.page.keyboard.press(keys)
+
+
+def at_rest(page: Page) -> None:
+    """The page has done all it had to do: drawn what it knows, bound its keys, ended what moves."""
+    page.evaluate("() => new Promise(done => requestIdleCallback(() => done()))")
+    page.evaluate(f"() => Promise.allSettled(({MOVING})().map(one => one.finished)).then(() => null)")
+
+
+MOVING = """() => document.getAnimations().filter(
+    one => one.playState === "running" && one.effect.getComputedTiming().iterations !== Infinity
+)"""
+
+
+class Ear:
+    """Hears what the server says on the page's WebSocket."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._lines: list[WebSocket] = []
+        self._is_subscribed = False
+        page.on("websocket", self._follow)
+
+    def wait_for_subscription(self) -> None:
+        """From here on, whatever happens on the server is told to the page."""
+        if not self._lines:
+            self._page.wait_for_event("websocket", timeout=PATIENCE_MS)
+        while not self._is_subscribed:
+            self._lines[-1].wait_for_event("framereceived", timeout=PATIENCE_MS)
+
+    def _follow(self, line: WebSocket) -> None:
+        self._lines.append(line)
+        line.on("framereceived", self._hear)
+
+    def _hear(self, frame: str | bytes) -> None:
+        self._is_subscribed = self._is_subscribed or '"subscribed"' in str(frame)
 
 
 def new_link(server: Server) -> str:
@@ -97,8 +158,9 @@ def visit(browser: Browser, server: Server, session: StorageState) -> Iterator[C
         page.on("console", lambda message: defects.extend(violations(message)))
         visitor = Visitor(page, server)
         if is_signed_in:
-            visitor.open("/")
-            expect(page.get_by_text("Live", exact=True)).to_be_attached()
+            ear = Ear(page)
+            visitor.open_all_of("/")
+            ear.wait_for_subscription()
         return visitor
 
     yield open_page

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor
+from tests.browser.conftest import DESKTOP, PAGES, PHONE, ColorScheme, Visitor, at_rest
 
 pytestmark = pytest.mark.browser
 
 Visit = Callable[..., Visitor]
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
-PAGES = ["/", "/runs", "/settings", "/settings/keys", "/settings/secrets", "/settings/about", "/no/such/page"]
 LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
 
 everywhere = pytest.mark.parametrize(
@@ -21,6 +20,7 @@ everywhere = pytest.mark.parametrize(
 
 
 def problems(page: Page) -> list[str]:
+    at_rest(page)
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
     return [f"{one['impact']} {one['id']}: {one['nodes'][0]['html']}" for one in found]
@@ -31,8 +31,7 @@ def test_pages(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
     visitor = visit(scheme=scheme, viewport=viewport)
     found: dict[str, list[str]] = {}
     for path in PAGES:
-        visitor.open(path)
-        visitor.page.wait_for_load_state("networkidle")
+        visitor.open_all_of(path)
         found[path] = problems(visitor.page)
     assert found == {path: [] for path in PAGES}
 
@@ -52,9 +51,10 @@ def test_a_run_that_asks(visit: Visit, scheme: ColorScheme, viewport: ViewportSi
 
 @everywhere
 def test_what_lies_over_a_page(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
-    page = visit(scheme=scheme, viewport=viewport).page
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page = visitor.page
     for keys in ("Control+k", "?"):
-        page.keyboard.press(keys)
+        visitor.press(keys)
         expect(page.get_by_role("dialog")).to_be_visible()
         assert problems(page) == []
         page.keyboard.press("Escape")

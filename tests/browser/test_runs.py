@@ -3,9 +3,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
-from tests.browser.conftest import Visitor
-from tests.support.server import Server
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from tests.browser.conftest import PATIENCE_MS, Visitor, at_rest
+from tests.support.server import Server, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -20,15 +20,23 @@ def status(page: Page, word: str) -> None:
     expect(page.locator("main header").first.get_by_text(word, exact=True)).to_be_visible()
 
 
+def start_and_ask(server: Server) -> str:
+    """A run that waits for its answer: it waits before as well, for shorter things."""
+    run_id = start(server, ask=True)
+    wait_until(lambda: server.call("GET", f"/api/v1/runs/{run_id}")["gates"], what="the question")
+    return run_id
+
+
 def test_the_first_visit_starts_the_self_test_and_answers_its_question_from_the_keyboard(visit: Visit):
-    page = visit().page
+    visitor = visit()
+    page = visitor.page
     expect(page.get_by_text("Nothing has run yet")).to_be_visible()
     page.get_by_role("button", name="Run the self-test").click()
 
     gate = page.get_by_role("region", name=re.compile("Needs you"))
     expect(gate).to_contain_text("Does this reach you?")
     status(page, "waiting")
-    page.keyboard.press("a")
+    visitor.press("a")
     status(page, "completed")
     expect(gate).to_have_count(0)
     expect(page.get_by_role("log")).to_contain_text("answered: yes")
@@ -41,10 +49,11 @@ def test_a_reload_shows_the_same_run(visit: Visit):
     log, steps = visitor.page.get_by_role("log"), visitor.page.get_by_role("region", name="Steps")
     visitor.open(f"/runs/{start(visitor.server)}")
     expect(log).to_contain_text("Completed.")
+    at_rest(visitor.page)
     seen = log.inner_text(), steps.inner_text()
     visitor.page.reload()
-    expect(log).to_contain_text("Completed.")
-    assert (log.inner_text(), steps.inner_text()) == seen
+    expect(log).to_have_text(seen[0], use_inner_text=True)
+    expect(steps).to_have_text(seen[1], use_inner_text=True)
 
 
 def test_home_follows_what_happens_elsewhere(visit: Visit):
@@ -98,10 +107,11 @@ def test_a_comment_is_kept_with_the_answer(visit: Visit):
 def test_cancelling_asks_first(visit: Visit):
     visitor = visit()
     page = visitor.page
-    visitor.open(f"/runs/{start(visitor.server, ask=True)}")
+    visitor.open(f"/runs/{start_and_ask(visitor.server)}")
     status(page, "waiting")
-    page.keyboard.press("x")
+    visitor.press("x")
     page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
     status(page, "waiting")
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
@@ -113,18 +123,34 @@ def test_cancelling_asks_first(visit: Visit):
 def test_a_cut_line_is_mended_and_nothing_is_missed(visit: Visit):
     visitor = visit()
     page, server = visitor.page, visitor.server
+    run_id = start_and_ask(server)
     lines: list[WebSocketRoute] = []
-    page.route_web_socket("**/ws", lambda line: (line.connect_to_server(), lines.append(line)))
-    run_id = start(server, ask=True)
+
+    def connect(line: WebSocketRoute) -> None:
+        if lines:  # the page is back: what it missed happens before it is let in
+            answered_before(server, run_id)
+        line.connect_to_server()
+        lines.append(line)
+
+    page.route_web_socket("**/ws", connect)
     visitor.open(f"/runs/{run_id}")
     status(page, "waiting")
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
 
+    page.evaluate(NOTE_WHEN_RECONNECTING)
     lines[-1].close(code=4408)
-    expect(page.get_by_text("Reconnecting", exact=True)).to_be_visible()
-    answered_before(server, run_id)
+    page.evaluate("() => reconnecting")
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     status(page, "completed")
     expect(page.get_by_role("log")).to_contain_text("Completed.")
+
+
+NOTE_WHEN_RECONNECTING = """() => {
+    window.reconnecting = new Promise(done => new MutationObserver(
+        () => document.querySelector("main header").innerText.includes("Reconnecting") && done()
+    ).observe(document.body, { subtree: true, childList: true, characterData: true }));
+}"""
+"""The page says so for a quarter of a second only: too short to look for it from outside."""
 
 
 def test_a_session_that_ends_leads_to_the_login_and_back(visit: Visit):
@@ -142,7 +168,7 @@ def test_a_session_that_ends_leads_to_the_login_and_back(visit: Visit):
 def test_the_list_filters_by_status_and_is_walked_by_keys(visit: Visit):
     visitor = visit()
     page = visitor.page
-    run_id = start(visitor.server, ask=True)
+    run_id = start_and_ask(visitor.server)
     visitor.open("/runs")
     page.get_by_label("Status").select_option("waiting")
     expect(page).to_have_url(re.compile("status=waiting"))
@@ -150,7 +176,7 @@ def test_the_list_filters_by_status_and_is_walked_by_keys(visit: Visit):
     expect(rows.filter(has_text="completed")).to_have_count(0)
     expect(rows.first).to_have_attribute("href", f"/runs/{run_id}")
     page.get_by_role("heading", level=1).click()
-    page.keyboard.press("j")
+    visitor.press("j")
     expect(rows.first).to_be_focused()
     page.keyboard.press("Enter")
     status(page, "waiting")
@@ -164,13 +190,18 @@ def test_the_log_follows_until_the_reader_scrolls_and_again_on_end(visit: Visit)
     status(page, "completed")
     log = page.get_by_role("log")
     expect(log).to_contain_text("Completed.")
-    from_end = "log => Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
-    assert log.evaluate(from_end) <= 1
+    wait_for_scroll(log, "fromEnd <= 1")
     log.hover()
     page.mouse.wheel(0, -400)
     follow = page.get_by_role("button", name="Follow")
     expect(follow).to_be_visible()
-    assert log.evaluate(from_end) > 100
-    page.keyboard.press("End")
+    wait_for_scroll(log, "fromEnd > 100")
+    visitor.press("End")
     expect(follow).to_have_count(0)
-    assert log.evaluate(from_end) <= 1
+    wait_for_scroll(log, "fromEnd <= 1")
+
+
+def wait_for_scroll(log: Locator, place: str) -> None:
+    from_end = "Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
+    condition = f"log => {{ const fromEnd = {from_end}; return {place}; }}"
+    log.page.wait_for_function(condition, arg=log.element_handle(), timeout=PATIENCE_MS)

@@ -51,6 +51,7 @@ def test_a_secret_is_added_replaced_and_removed(visit: Visit):
     page.get_by_label("Value").fill("not-a-real-key-0002")
     page.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("••••0002")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     assert "not-a-real-key" not in page.content()
 
     row.get_by_role("button", name="Remove").click()

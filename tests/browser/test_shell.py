@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PHONE, Visitor
+from tests.browser.conftest import PAGES, PHONE, Visitor, at_rest
 
 from forge import __version__
 
@@ -28,14 +28,15 @@ def test_the_sidebar_has_the_areas_that_exist_and_the_version(visit: Visit):
 def test_every_area_is_two_keys_away(visit: Visit):
     page = visit().page
     for keys, name in (("gr", "Runs"), ("g,", "Settings"), ("gh", "Home")):
-        for key in keys:
-            page.keyboard.press(key)
+        at_rest(page)
+        page.keyboard.type(keys)
         heading(page, name)
 
 
 def test_the_palette_finds_runs_and_goes(visit: Visit):
-    page = visit().page
-    page.keyboard.press("Control+k")
+    visitor = visit()
+    page = visitor.page
+    visitor.press("Control+k")
     page.get_by_role("combobox").fill("api")
     expect(page.get_by_role("option", selected=True)).to_contain_text("API keys")
     page.keyboard.press("Enter")
@@ -56,7 +57,7 @@ def test_help_lists_the_keys_of_this_page(visit: Visit):
     visitor = visit()
     visitor.open("/runs")
     heading(visitor.page, "Runs")
-    visitor.page.keyboard.press("?")
+    visitor.press("?")
     dialog = visitor.page.get_by_role("dialog")
     for label in ("Search or run", "Home", "Next row", "Filter"):
         expect(dialog.get_by_text(label, exact=True)).to_be_visible()
@@ -66,20 +67,23 @@ def test_letters_typed_into_a_field_are_text(visit: Visit):
     visitor = visit()
     visitor.open("/runs")
     heading(visitor.page, "Runs")
-    visitor.page.keyboard.press("/")
+    visitor.press("/")
+    field = visitor.page.get_by_role("searchbox")
+    expect(field).to_be_focused()
     visitor.page.keyboard.type("gh?j")
-    expect(visitor.page.get_by_role("searchbox")).to_have_value("gh?j")
+    expect(field).to_have_value("gh?j")
     heading(visitor.page, "Runs")
 
 
 def test_the_chosen_theme_survives_a_reload(visit: Visit):
     page = visit(scheme="light").page
-    background = "getComputedStyle(document.body).backgroundColor"
+    body, background = page.locator("body"), "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
     page.get_by_role("button", name="Light or dark").click()
+    expect(body).not_to_have_css("background-color", light)
     dark = page.evaluate(background)
     page.reload()
-    assert page.evaluate(background) == dark != light
+    expect(body).to_have_css("background-color", dark)
 
 
 def test_an_unknown_address_says_so_inside_the_shell(visit: Visit):
@@ -107,13 +111,10 @@ def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/runs", "/settings", "/settings/keys", "/settings/secrets", "/settings/about"]
-)
+@pytest.mark.parametrize("path", PAGES)
 def test_nothing_is_wider_than_a_phone(visit: Visit, path: str):
     visitor = visit(viewport=PHONE)
-    visitor.open(path)
-    visitor.page.wait_for_load_state("networkidle")
+    visitor.open_all_of(path)
     assert visitor.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
@@ -121,7 +122,7 @@ def test_the_first_thing_to_tab_to_skips_the_sidebar(visit: Visit):
     visitor = visit()
     visitor.open("/settings")
     heading(visitor.page, "Settings")
-    visitor.page.keyboard.press("Tab")
+    visitor.press("Tab")
     expect(visitor.page.get_by_role("link", name="Skip to the content")).to_be_focused()
     visitor.page.keyboard.press("Enter")
     expect(visitor.page.get_by_role("main")).to_be_focused()

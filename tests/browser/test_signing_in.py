@@ -14,7 +14,7 @@ def test_a_link_signs_in_and_leaves_no_token_in_the_address(visit: Visit):
     visitor = visit(is_signed_in=False)
     visitor.page.goto(new_link(visitor.server))
     expect(visitor.page.get_by_role("heading", name="Home")).to_be_visible()
-    assert visitor.page.url == f"{visitor.server.url}/"
+    expect(visitor.page).to_have_url(f"{visitor.server.url}/")
 
 
 def test_a_used_link_says_so_and_what_to_do(visit: Visit):
@@ -27,7 +27,7 @@ def test_a_used_link_says_so_and_what_to_do(visit: Visit):
     second.page.goto(link)
     expect(second.page.get_by_role("alert")).to_contain_text("forge login --link")
     expect(second.page.get_by_label("Link or token")).to_be_visible()
-    assert "token" not in second.page.url
+    expect(second.page).not_to_have_url(re.compile("token"))
 
 
 def test_a_pasted_link_leads_to_the_page_that_was_asked_for(visit: Visit):
