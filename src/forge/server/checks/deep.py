@@ -13,7 +13,8 @@ from forge.terminal.client import Client
 
 WITHIN_S = 120.0
 ANSWER = "yes"
-NEW_RUN = {"kind": "self_test", "input": {"ask": True, "child": True}}
+NEW_RUN = {"kind": "self_test", "input": {"ask": True, "child": True, "step_ms": 200}}
+"""Its steps are long enough to be seen side by side on a busy machine as well."""
 _LOOK = "Look into the server's log, in logs/ of its data directory."
 
 Say = Callable[[str], None]
