@@ -17,5 +17,6 @@ export default defineConfig({
   server: {
     proxy: { "/api": toForge, "/health": toForge, "/metrics": toForge, "/ws": { ...toForge, ws: true } },
   },
-  test: { environment: "jsdom", setupFiles: "./tests/setup.ts", globals: true },
+  // Machines that run tests are busy: a test ends when it is done, not when it is late.
+  test: { environment: "jsdom", setupFiles: "./tests/setup.ts", globals: true, testTimeout: 60_000 },
 });
