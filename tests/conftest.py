@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from tests.support.live import Live, live, settings_for
 from tests.support.models import ModelServer, StartModels, open_models
 from tests.support.postgres import Postgres
@@ -14,6 +16,10 @@ from tests.support.server import Server
 
 from forge.store.engine import Store
 from forge.store.schema import migrate
+
+# How long an example takes says more about the machine than about the code.
+hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Bad input gets a clear error, never a stack trace, and nothing is lost."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -127,8 +128,8 @@ def test_a_revoked_key_says_so(server: Server):
 
 
 def test_health_is_open_and_plain(server: Server):
-    assert httpx2.get(f"{server.url}/health").json() == {"status": "ok"}
-    version = httpx2.get(f"{server.url}/health/version").json()
+    assert httpx2.get(f"{server.url}/health", timeout=60).json() == {"status": "ok"}
+    version = httpx2.get(f"{server.url}/health/version", timeout=60).json()
     assert set(version) == {"version"}
 
 
@@ -149,9 +150,12 @@ def test_too_many_requests_are_slowed_down(start_server: Any, tmp_path: Path):
 
 def test_guessing_login_links_is_slow(start_server: Any):
     server = start_server()
+    started = time.monotonic()
     with server.client() as client:
         statuses = [client.post("/api/v1/login", json={"token": f"guess{n}"}).status_code for n in range(12)]
-    assert statuses == [401] * 10 + [429] * 2
+    refilled = int((time.monotonic() - started) / 6)  # ten a minute
+    assert statuses[:10] == [401] * 10
+    assert (set(statuses) <= {401, 429}, statuses.count(401) <= 10 + refilled) == (True, True), statuses
 
 
 def test_the_log_has_the_request_and_no_secret(server: Server):

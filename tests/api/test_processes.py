@@ -7,28 +7,26 @@ import sys
 from collections.abc import Callable
 
 import pytest
+from tests.support.live import live, settings_for
 from tests.support.postgres import Postgres
 from tests.support.server import Server
-from websockets.asyncio.client import connect
+
+from forge.events import hub
 
 
 async def test_what_one_process_appends_another_tells_at_once(
-    start_server: Callable[..., Server], postgres: Postgres, tmp_path
+    start_server: Callable[..., Server], postgres: Postgres, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(hub, "RECHECK_S", 3600.0)  # a lost wake-up is never noticed
     url = postgres.new_database()
     one = await asyncio.to_thread(start_server, tmp_path / "one", FORGE_DATABASE_URL=url)
-    vault = str(one.data_dir / "vault.key")
-    two = await asyncio.to_thread(
-        start_server, tmp_path / "two", FORGE_DATABASE_URL=url, FORGE_VAULT_KEY_FILE=vault
-    )
-    account = (await asyncio.to_thread(one.call, "GET", "/api/v1/me"))["account"]["id"]
-    headers = {"Authorization": f"Bearer {two.key}"}
-    async with connect(two.url.replace("http", "ws") + "/ws", additional_headers=headers) as socket:
-        await socket.send(json.dumps({"type": "subscribe", "stream": f"account:{account}"}))
+    settings = settings_for(tmp_path / "two", url, vault_key_file=one.data_dir / "vault.key")
+    async with live(settings) as two, two.socket() as socket:
+        await socket.send(json.dumps({"type": "subscribe", "stream": f"account:{two.account_id}"}))
         assert json.loads(await socket.recv())["type"] == "subscribed"
         run = await asyncio.to_thread(one.call, "POST", "/api/v1/runs", {"kind": "self_test"})
         statuses: list[str] = []
-        async with asyncio.timeout(5):  # far below the 15 s after which a lost wake-up is noticed
+        async with asyncio.timeout(60):
             while "completed" not in statuses:
                 message = json.loads(await socket.recv())
                 statuses += [event["data"]["run"]["status"] for event in message.get("events", [])]
@@ -43,7 +41,7 @@ async def test_a_run_cancelled_through_another_process_stops(
     servers = [await asyncio.to_thread(start_server, tmp_path / name, **shared) for name in ("one", "two")]
     bodies = [{"kind": "self_test", "input": {"step_ms": 60_000}} for _ in range(6)]
     ids = [(await asyncio.to_thread(servers[0].call, "POST", "/api/v1/runs", body))["id"] for body in bodies]
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         for run_id in ids:
             while not (await asyncio.to_thread(servers[0].call, "GET", f"/api/v1/runs/{run_id}"))["steps"]:
                 await asyncio.sleep(0.05)
@@ -56,7 +54,7 @@ async def test_a_run_cancelled_through_another_process_stops(
 
 def test_a_second_server_on_the_same_data_directory_is_refused(server: Server):
     command = [sys.executable, "-m", "forge", "serve", "--port", "0", "--data-dir", str(server.data_dir)]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    second = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert second.returncode == 2
     assert f"Another Forge (process {server.process.pid}) already uses" in second.stderr
     assert "Traceback" not in second.stderr
@@ -74,7 +72,7 @@ def test_a_server_with_another_vault_key_is_refused(
 
 def test_a_worker_without_postgresql_is_refused(tmp_path):
     command = [sys.executable, "-m", "forge", "worker", "--data-dir", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, "FORGE_DATABASE_URL: a worker needs PostgreSQL" in done.stderr) == (2, True)
 
 

@@ -26,9 +26,14 @@ async def append(store: Store, log: EventLog, count: int) -> None:
         await log.append(tx, STREAM, *[RunResumed()] * count)
 
 
-async def collect(log: EventLog, *, after: int, until: int, pause_s: float = 0) -> list[int]:
+async def collect(
+    log: EventLog, *, after: int, until: int, pause_s: float = 0, connected: asyncio.Barrier | None = None
+) -> list[int]:
     seen: list[int] = []
     async with aclosing(log.hub.follow(STREAM, after)) as follower:
+        if connected:
+            assert await anext(follower) == []
+            await connected.wait()
         async for batch in follower:
             seen += [event.seq for event in batch if event.seq is not None]
             if seen and seen[-1] >= until:
@@ -39,10 +44,11 @@ async def collect(log: EventLog, *, after: int, until: int, pause_s: float = 0) 
 
 async def test_a_follower_gets_history_then_what_comes(store: Store, log: EventLog):
     await append(store, log, 3)
-    task = asyncio.create_task(collect(log, after=1, until=6))
-    await anyio.sleep(0.05)
+    connected = asyncio.Barrier(2)
+    task = asyncio.create_task(collect(log, after=1, until=6, connected=connected))
+    await connected.wait()
     await append(store, log, 3)
-    assert await asyncio.wait_for(task, 10) == [2, 3, 4, 5, 6]
+    assert await asyncio.wait_for(task, 60) == [2, 3, 4, 5, 6]
 
 
 async def test_an_unchanged_stream_says_only_that_it_is_connected(log: EventLog):
@@ -63,8 +69,8 @@ async def test_slow_and_fast_followers_see_the_same(
     for _ in range(20):
         await append(store, log, 10)
     everything = list(range(1, 201))
-    assert await asyncio.wait_for(fast, 30) == everything
-    assert await asyncio.wait_for(slow, 30) == everything
+    assert await asyncio.wait_for(fast, 60) == everything
+    assert await asyncio.wait_for(slow, 60) == everything
 
 
 async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store: Store, log: EventLog):
@@ -79,7 +85,7 @@ async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store:
     for _ in range(100):
         await append(store, log, 3)
     for hopper in hoppers:
-        assert await asyncio.wait_for(hopper, 30) == list(range(1, 301))
+        assert await asyncio.wait_for(hopper, 60) == list(range(1, 301))
 
 
 async def test_a_cursor_from_the_future_is_refused(store: Store, log: EventLog):
@@ -95,7 +101,7 @@ async def test_following_a_deleted_stream_ends(store: Store, log: EventLog):
         async with store.begin() as tx:
             await log.delete(tx, STREAM)
         with pytest.raises(NotFound, match="was deleted"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 async for _ in follower:
                     pass
 
@@ -110,8 +116,11 @@ async def test_one_read_serves_all_followers(store: Store, log: EventLog, monkey
         return await read(stream, after, limit)
 
     monkeypatch.setattr(log.hub, "_read", counted)
-    followers = [asyncio.create_task(collect(log, after=0, until=50)) for _ in range(100)]
-    await anyio.sleep(0.2)
+    connected = asyncio.Barrier(101)
+    followers = [
+        asyncio.create_task(collect(log, after=0, until=50, connected=connected)) for _ in range(100)
+    ]
+    await connected.wait()
     reads = 0
     for _ in range(50):
         await append(store, log, 1)

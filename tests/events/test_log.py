@@ -76,7 +76,7 @@ async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: S
             seen.extend(await seqs(store, log, "run:race", after=seen[-1] if seen else 0))
             await anyio.lowlevel.checkpoint()
 
-    with anyio.fail_after(60):
+    with anyio.fail_after(120):
         async with anyio.create_task_group() as group:
             group.start_soon(read)
             for _ in range(4):

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).parent / "uv"
-READY_WITHIN_S = 60
+READY_WITHIN_S = 120
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 Uv = Callable[..., None]
@@ -72,7 +72,7 @@ def page(forge: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[http
             command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
         try:
-            with httpx2.Client(base_url=wait_for_url(server, folder), trust_env=False) as client:
+            with httpx2.Client(base_url=wait_for_url(server, folder), trust_env=False, timeout=60) as client:
                 yield client
         finally:
             stop(server)

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -170,7 +171,7 @@ async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
 
 async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any):
     """`sqlite_polling` replaces a private method of DBOS: this fails when it is not called any more."""
-    from forge.runs import sqlite_polling
+    from forge.runs import sqlite_polling, workers
     from forge.store.schema import migrate
 
     calls = 0
@@ -189,10 +190,11 @@ async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any)
             run = await engine.start("asking")
             await answer(engine)
             await engine.finished(run.id)
-            await asyncio.sleep(0.3)
-            before = calls
-            await asyncio.sleep(0.5)
-            assert (before > 0, calls - before <= 2) == (True, True), "it polls although nothing changed"
+            before, started = calls, time.monotonic()
+            await asyncio.sleep(1)  # fifty ticks
+            beats = (time.monotonic() - started) / workers.BEAT_S  # these do change something
+            few = beats + 5  # and the last words of the run
+            assert (before > 0, calls - before <= few) == (True, True), "it polls although nothing changed"
     finally:
         sqlite_polling._signal_waiters = original
         await store.close()

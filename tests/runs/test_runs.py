@@ -188,8 +188,8 @@ async def test_a_gate_that_nobody_answers_expires_which_is_not_a_refusal(store: 
 
     async with open_engine(store, kind("ignored", body)) as engine:
         run = await engine.start("ignored")
-        gate = await engine.open_gate()
         assert (await engine.finished(run.id)).output == "expired"
+        (gate,) = (await engine.runs.get(ACCOUNT, run.id)).gates
         late = NewAnswer(option="yes", shown_hash=gate.shown_hash)
         with pytest.raises(Gone):
             await engine.runs.answer(ACCOUNT, gate.id, late, by="me")
@@ -199,7 +199,7 @@ async def test_a_gate_that_nobody_answers_expires_which_is_not_a_refusal(store: 
 async def test_messages_arrive_in_order_also_before_anyone_waits(store: Store):
     async def body(context: RunContext, given: Any) -> Any:
         await context.sleep(timedelta(milliseconds=100))
-        got = [await context.receive("chat", timeout=timedelta(seconds=10)) for _ in range(5)]
+        got = [await context.receive("chat", timeout=timedelta(seconds=60)) for _ in range(5)]
         return [*got, await context.receive("chat", timeout=timedelta(milliseconds=10))]
 
     async with open_engine(store, kind("listening", body)) as engine:
@@ -242,11 +242,12 @@ async def test_a_child_reports_to_its_parent(store: Store):
 
 @pytest.mark.parametrize("where", ["step", "gate", "sleep", "message", "child"])
 async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where: str):
-    interrupted = asyncio.Event()
+    entered, interrupted = asyncio.Event(), asyncio.Event()
 
     async def endless(step: StepInfo) -> None:
+        entered.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(600)
         except asyncio.CancelledError:
             interrupted.set()
             raise
@@ -258,7 +259,7 @@ async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where
             case "gate":
                 await context.ask(QUESTION)
             case "sleep":
-                await context.sleep(timedelta(minutes=1))
+                await context.sleep(timedelta(minutes=10))
             case "message":
                 await context.receive("nothing")
             case _:
@@ -269,10 +270,13 @@ async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where
 
     async with open_engine(store, kind("long", body), kind("below", below)) as engine:
         run = await engine.start("long")
+        async with asyncio.timeout(60):
+            if where in {"step", "child"}:
+                await entered.wait()
         await _until_it_stands(engine, run.id, where)
         cancelled = await engine.runs.cancel(ACCOUNT, run.id, by="me")
         assert cancelled.status is RunStatus.CANCELLED
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(30):
             while engine.runs.executing:
                 await asyncio.sleep(0.01)
             if where in {"step", "child"}:
@@ -285,7 +289,7 @@ async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where
 
 
 async def _until_it_stands(engine: Any, run_id: str, where: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             detail = await engine.runs.get(ACCOUNT, run_id)
             steps = [*detail.steps]
@@ -354,7 +358,7 @@ async def test_a_run_taken_over_by_its_own_process_can_still_be_cancelled(store:
         assert await engine.runs._engine.take_over(workers[0].id) == 1
         await engine.when(run.id, lambda run: run.attempt == 2)
         await engine.runs.cancel(ACCOUNT, run.id, by="me")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while engine.runs.executing:
                 await asyncio.sleep(0.01)
 

@@ -45,7 +45,8 @@ def answer_gates(server: Server) -> None:
     """Answer whatever is open; a server that dies meanwhile is no problem of the one who answers."""
     try:
         with server.client() as client:
-            for gate in client.get("/api/v1/gates", params={"status": "open", "limit": 200}).json()["data"]:
+            found = client.get("/api/v1/gates", params={"status": "open", "limit": 200})
+            for gate in found.raise_for_status().json()["data"]:
                 body = {"option": "yes", "shown_hash": gate["shown_hash"]}
                 client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
     except (httpx2.HTTPError, json.JSONDecodeError, FileNotFoundError):

@@ -42,13 +42,13 @@ class EngineUnderTest:
         return await self.when(run_id, lambda run: run.status.is_final)
 
     async def when(self, run_id: str, condition: Callable[[Run], bool]) -> Run:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not condition(run := (await self.runs.get(ACCOUNT, run_id)).run):
                 await asyncio.sleep(0.02)
         return run
 
     async def open_gate(self) -> Gate:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not (page := await self.runs.list_gates(ACCOUNT, status=GateStatus.OPEN)).items:
                 await asyncio.sleep(0.02)
         return page.items[0]

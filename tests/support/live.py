@@ -26,13 +26,13 @@ class Live:
 
     def client(self, **headers: str) -> httpx2.AsyncClient:
         return httpx2.AsyncClient(
-            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=30
+            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=60
         )
 
     def socket(self, **options: Any) -> connect:
         address = self.url.replace("http://", "ws://") + "/ws"
         headers = {"Authorization": f"Bearer {self.key}"}
-        return connect(address, additional_headers=headers, max_size=None, **options)
+        return connect(address, additional_headers=headers, max_size=None, open_timeout=60, **options)
 
 
 def settings_for(data_dir: Path, database_url: str, **more: Any) -> Settings:

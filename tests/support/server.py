@@ -15,7 +15,7 @@ import httpx2
 T = TypeVar("T")
 
 
-def wait_until(probe: Callable[[], T | None], *, timeout_s: float = 30, what: str = "it") -> T:
+def wait_until(probe: Callable[[], T | None], *, timeout_s: float = 60, what: str = "it") -> T:
     """Poll until the probe gives something true; say what was missing when it never does."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
@@ -51,7 +51,7 @@ class Server:
                 stderr=log,
             )
         if self._command == "serve":
-            wait_until(self._is_ready, timeout_s=60, what="the server's start")
+            wait_until(self._is_ready, timeout_s=120, what="the server's start")
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -73,7 +73,7 @@ class Server:
     def client(self, **headers: str) -> httpx2.Client:
         """Calls the API as the owner."""
         return httpx2.Client(
-            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=30
+            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=60
         )
 
     def call(self, method: str, path: str, body: Any = None) -> Any:

@@ -49,7 +49,7 @@ logs.close()
 @pytest.mark.parametrize("order", ["dbos first", "logs first"])
 def test_dbos_is_heard_once_and_only_from_warning_up(read_entries: Entries, tmp_path: Path, order: str):
     command = [sys.executable, "-c", LAUNCH_DBOS, str(tmp_path), order]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     heard = [entry for entry in read_entries() if entry["logger"] == "dbos"]
     for entry in heard:

@@ -227,14 +227,14 @@ def test_closing_gives_logging_back_as_it_was(tmp_path: Path, capsys: pytest.Cap
         loggers = [logging.getLogger(name) for name in names]
         return [(logger.level, logger.propagate, list(logger.handlers)) for logger in loggers]
 
-    before, threads = state(), threading.active_count()
+    before, threads = state(), set(threading.enumerate())
     logs = configure_logs(tmp_path, "debug", terminal=False)
     assert state() != before
     logs.close()
     logs.close()
     uvicorn.removeHandler(handler)
     before[2] = (uvicorn.level, uvicorn.propagate, [])
-    assert (state(), threading.active_count()) == (before, threads)
+    assert (state(), set(threading.enumerate()) - threads) == (before, set())
 
 
 class SlowOutput(logging.Handler):
@@ -242,10 +242,12 @@ class SlowOutput(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
+        self.is_busy = threading.Event()
         self.released = threading.Event()
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
+        self.is_busy.set()
         self.released.wait()
         self.messages.append(record.getMessage())
 
@@ -255,7 +257,9 @@ def test_records_that_do_not_fit_are_counted_and_the_count_is_logged(monkeypatch
     monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
     output = SlowOutput()
     logs = Logs(output, own_level=logging.INFO)
-    for number in range(50):
+    log.info("0")
+    output.is_busy.wait()
+    for number in range(1, 50):
         log.info("%d", number)
     output.released.set()
     logs.close()
@@ -271,7 +275,9 @@ def test_a_loss_is_reported_as_soon_as_there_is_room(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(logs_module, "PATIENCE_S", 0.01)
     output = SlowOutput()
     logs = Logs(output, own_level=logging.INFO)
-    for _ in range(50):
+    log.info("before")
+    output.is_busy.wait()
+    for _ in range(49):
         log.info("before")
     output.released.set()
     while "after" not in output.messages:
@@ -284,6 +290,7 @@ def test_a_loss_is_reported_as_soon_as_there_is_room(monkeypatch: pytest.MonkeyP
 
 def test_a_full_queue_that_empties_in_time_loses_nothing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_WAITING", 10)
+    monkeypatch.setattr(logs_module, "PATIENCE_S", 60)
     output = SlowOutput()
     logs = Logs(output, own_level=logging.INFO)
     threading.Timer(0.05, output.released.set).start()

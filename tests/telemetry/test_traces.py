@@ -19,6 +19,8 @@ from forge.telemetry.otlp import OtlpTracing
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 KEY = "ghp_" + "a1B2" * 9
+HELD_UP_S = 8
+"""Less than one request to a collector that does not answer takes by itself (10 s), however busy the machine is."""
 
 
 class Collector(ThreadingHTTPServer):
@@ -67,7 +69,7 @@ def collector() -> Iterator[Collector]:
 
 @pytest.fixture
 def tracing(collector: Collector) -> Iterator[Tracing]:
-    tracing = open_tracing(collector.endpoint, version="1.2.3")
+    tracing = OtlpTracing(collector.endpoint, version="1.2.3", close_s=60)
     yield tracing
     tracing.close()
 
@@ -188,17 +190,17 @@ def measure_spans_and_close(endpoint: str) -> tuple[float, float]:
 
 
 def test_a_collector_that_is_away_neither_raises_nor_holds_up(caplog: pytest.LogCaptureFixture):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{port}")
-    assert spans_s < 5 and close_s < 1
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens: a connection is refused
+        spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{taken.getsockname()[1]}")
+    assert (spans_s < HELD_UP_S, close_s < HELD_UP_S) == (True, True)
     assert "The last traces were not delivered" in caplog.text
 
 
 def test_a_collector_that_never_answers_neither_raises_nor_holds_up(caplog: pytest.LogCaptureFixture):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         spans_s, close_s = measure_spans_and_close(f"http://127.0.0.1:{silent.getsockname()[1]}")
-    assert spans_s < 5 and close_s < 2
+    assert (spans_s < HELD_UP_S, close_s < HELD_UP_S) == (True, True)
     assert "The last traces were not delivered" in caplog.text
 
 

@@ -86,7 +86,7 @@ def test_a_link_opens_a_session_in_a_browser(forge: Terminal, server: Server):
     link = forge("login", "--link", "--json").data
     assert datetime.fromisoformat(link["expires_at"]) > datetime.now(UTC)
     token = link["url"].partition("#token=")[2]
-    answer = httpx2.post(f"{server.url}/api/v1/login", json={"token": token})
+    answer = httpx2.post(f"{server.url}/api/v1/login", json={"token": token}, timeout=60)
     assert answer.status_code == 200
 
 

@@ -1,8 +1,8 @@
 """Somebody waits: what help and completion cost."""
 
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 from tests.support.terminal import FORGE, clean_environment
@@ -48,7 +48,13 @@ def test_completing_a_command_needs_click_alone():
 def test_help_is_there_at_once():
     took: list[float] = []
     for _ in range(7):
-        started = time.perf_counter()
+        before = used_by_commands_s()
         subprocess.run([*FORGE, "--help"], env=clean_environment(), stdout=subprocess.DEVNULL, check=True)
-        took.append(time.perf_counter() - started)
+        took.append(used_by_commands_s() - before)
     assert min(took) < HELP_WITHIN_S
+
+
+def used_by_commands_s() -> float:
+    """Time of the processor, not of the clock: what else the machine does does not count."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
