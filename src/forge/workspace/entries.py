@@ -68,14 +68,16 @@ def _entry(parts: Parts, item: os.DirEntry[str]) -> Entry | None:
         entry = entry_of((*parts, item.name), item.stat(follow_symlinks=False))
     except FileNotFoundError:
         return None
-    if _is_usable(item.name):
+    if is_usable(item.name):
         return entry
     shown = entry.path.encode("utf-8", "backslashreplace").decode()
     return Entry(shown, EntryKind.OTHER, entry.size)
 
 
-def _is_usable(name: str) -> bool:
+def is_usable(name: str) -> bool:
     """Names that no path can spell are shown, but cannot be opened."""
+    if name.isascii() and name.isprintable() and "\\" not in name:
+        return True
     try:
         return len(parse(name)) == 1
     except ForgeError:

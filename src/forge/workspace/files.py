@@ -7,7 +7,7 @@ the old content or the new, never a part. All of it blocks; call it with `asynci
 import os
 import secrets
 import stat
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from forge.workspace.entries import TEMPORARY, Bounds, Entry, entry_of, list_ent
 from forge.workspace.errors import Changed, NotAFile, PathRefused, explain
 from forge.workspace.paths import PROTECTED, Parts, ProtectedNames, parse
 from forge.workspace.quota import Quota, Usage
+from forge.workspace.scan import ScannedFile, scan_files
 
 _TEMPORARY_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PERMISSIONS = 0o777
@@ -98,6 +99,14 @@ class Files:
         parts = self._parts(path)
         with _explained(path):
             yield from walk_entries(self._beneath, parts, self._protected, bounds)
+
+    def scan(
+        self, path: str = ".", *, wanted: Callable[[str], bool], max_bytes: int
+    ) -> Iterator[ScannedFile]:
+        """The content of all files below a directory whose path is wanted, without the larger ones."""
+        parts = self._parts(path)
+        self.stat(path)
+        return scan_files(self._beneath, parts, self._protected, wanted, max_bytes)
 
     def write(self, path: str, data: bytes, *, expect: str | None = None) -> Written:
         """Make the file have this content. `expect`: the hash it must have now; "" when it must not be there."""

@@ -6,7 +6,6 @@ character, `..`, half a surrogate pair) is refused rather than interpreted.
 
 import unicodedata
 from collections.abc import Collection
-from functools import lru_cache
 
 from forge.workspace.errors import PathRefused
 
@@ -79,9 +78,10 @@ class ProtectedNames:
                 raise PathRefused(f"{name[:100]!r} is protected: it is not part of the workspace's files.")
 
 
-@lru_cache(maxsize=4096)
 def fold(name: str) -> str:
     """One spelling for all names some file system takes for the same: case, Unicode forms, ignored characters,
     trailing dots and blanks, streams after a colon."""
+    if name.isascii():
+        return name.lower().partition(":")[0].rstrip(". ")
     visible = "".join(c for c in unicodedata.normalize("NFKC", name) if unicodedata.category(c) != "Cf")
     return unicodedata.normalize("NFKC", visible.casefold()).partition(":")[0].rstrip(". ")

@@ -1,0 +1,169 @@
+import os
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.workspace.conftest import SECRET
+
+from forge.errors import ForgeError, Invalid
+from forge.workspace.errors import NoSuchPath, PathRefused
+from forge.workspace.files import Files
+from forge.workspace.pattern import Glob
+from forge.workspace.search import Match, SearchResult, search
+
+
+@pytest.fixture
+def tree(root: Path) -> Path:
+    texts = {
+        "a.py": "import os\nclass Ünit:\n    def run(self): pass\n",
+        "src/b.ts": "export class Unit {}\r\nconst x = 'a.b(c'\r\n",
+        "src/deep/c.py": "x = 1\n\n# the unit\n",
+        "node_modules/m/index.js": "class Unit {}",
+        "src/.hidden": "unit",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text.encode())
+    (root / "image.png").write_bytes(b"\x89PNG\0unit\n")
+    return root
+
+
+def places(result: SearchResult) -> list[str]:
+    return [f"{match.path}:{match.line}" for match in result.matches]
+
+
+def test_lines_are_found_by_expression_whatever_their_case(files: Files, tree: Path):
+    assert search(files, r"class .nit") == SearchResult(
+        literal=False,
+        matches=[Match("a.py", 2, "class Ünit:"), Match("src/b.ts", 1, "export class Unit {}")],
+        files_searched=6,
+    )
+    assert places(search(files, "UNIT")) == ["src/.hidden:1", "src/b.ts:1", "src/deep/c.py:3"]
+    assert places(search(files, "Unit", case_sensitive=True)) == ["src/b.ts:1"]
+    assert places(search(files, "ÜNIT")) == ["a.py:2"]
+
+
+def test_what_is_no_expression_is_looked_for_as_it_is_written(files: Files, tree: Path):
+    for pattern in ("a.b(c", "A.B(C"):
+        assert search(files, pattern) == SearchResult(
+            literal=True, matches=[Match("src/b.ts", 2, "const x = 'a.b(c'")], files_searched=6
+        )
+    assert search(files, r"(?=look)").literal
+    assert search(files, r"(a)\1").literal
+    assert search(files, "((((a{1000}){1000}){1000})").literal
+
+
+@pytest.mark.parametrize(
+    ("glob", "found"),
+    [
+        ("*.py", ["a.py", "src/deep/c.py"]),
+        ("**/*.py", ["a.py", "src/deep/c.py"]),
+        ("src/**/*.py", ["src/deep/c.py"]),
+        ("src/*.py", []),
+        ("*.{py,ts}", ["a.py", "src/b.ts", "src/deep/c.py"]),
+        ("[ab].*", ["a.py", "src/b.ts"]),
+        ("[!a].py", ["src/deep/c.py"]),
+        ("?.ts", ["src/b.ts"]),
+        ("/src/**", ["src/b.ts", "src/deep/c.py"]),
+        ("deep", []),
+    ],
+)
+def test_a_glob_asks_for_the_name_or_with_a_slash_for_the_path(
+    files: Files, tree: Path, glob: str, found: list[str]
+):
+    (tree / "src" / "app.py").unlink()
+    (tree / "src" / ".hidden").unlink()
+    assert [
+        match.path for match in search(files, "^.", glob=glob, limit=99).matches if match.line == 1
+    ] == found
+
+
+def test_a_search_can_be_confined_to_a_directory_or_a_file(files: Files, tree: Path):
+    assert places(search(files, "unit", path="src/deep")) == ["src/deep/c.py:3"]
+    assert places(search(files, "unit", path="src/b.ts")) == ["src/b.ts:1"]
+    assert places(search(files, "unit", path="node_modules")) == ["node_modules/m/index.js:1"]
+    with pytest.raises(NoSuchPath):
+        search(files, "unit", path="nowhere")
+    with pytest.raises(PathRefused):
+        search(files, "core", path=".git")
+
+
+def test_anchors_are_those_of_lines_and_no_match_spans_two(files: Files, tree: Path):
+    assert places(search(files, r"^class")) == ["a.py:2"]
+    assert places(search(files, r"\{\}$")) == ["src/b.ts:1"]
+    assert places(search(files, r"1\s+#")) == []
+    assert places(search(files, r"\Aimport")) == ["a.py:1"]
+    assert places(search(files, "^$", glob="c.py")) == ["src/deep/c.py:2"]
+    assert places(search(files, "z*", glob="c.py")) == [
+        "src/deep/c.py:1",
+        "src/deep/c.py:2",
+        "src/deep/c.py:3",
+    ]
+
+
+def test_there_is_a_limit_of_matches(files: Files, root: Path):
+    (root / "many.txt").write_text("needle\n" * 100)
+    result = search(files, "needle", limit=7)
+    assert (len(result.matches), result.truncated) == (7, True)
+    exact = search(files, "needle", limit=100)
+    assert (len(exact.matches), exact.truncated) == (100, False)
+
+
+def test_long_lines_are_cut_around_their_match(files: Files, root: Path):
+    (root / "long.txt").write_text("é" * 10_000 + "needle" + "x" * 10_000 + "\nneedle" + "y" * 500)
+    first, second = search(files, "needle").matches
+    assert (len(first.text), len(second.text)) == (200, 199)
+    assert first.text.startswith("…éé") and "needle" in first.text and first.text.endswith("x…")
+    assert second.text.startswith("needle")
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|aa)+$", r"(.*a){25}b", r"([a-z]+)*\d", "(x+x+)+y"])
+def test_no_expression_takes_long(files: Files, root: Path, pattern: str):
+    (root / "evil.txt").write_text("a" * 100_000 + "!" + "x" * 100_000)
+    started = time.process_time()
+    search(files, pattern)
+    search(files, "x", glob="*a" * 100 + "b")
+    assert time.process_time() - started < 5
+
+
+def test_what_cannot_be_asked_is_said(files: Files):
+    for pattern in ("", "a\nb", "x" * 1001, "\udc80"):
+        with pytest.raises(Invalid, match="look for"):
+            search(files, pattern)
+    with pytest.raises(Invalid, match="glob"):
+        search(files, "x", glob="{a")
+
+
+def test_nothing_outside_is_searched(files: Files, root: Path, outside: Path):
+    (root / "link").symlink_to("../outside")
+    (root / "file").symlink_to(outside / "secret.txt")
+    (root / "g").symlink_to(".git")
+    os.mkfifo(root / "pipe")
+    assert search(files, "secret|core").matches == []
+    with pytest.raises(PathRefused):
+        search(files, "secret", path="link")
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(pattern=st.text(max_size=30), glob=st.none() | st.text(alphabet="*?[]{},!ab/\\^-.é", max_size=12))
+def test_any_text_can_be_looked_for(root: Path, outside: Path, pattern: str, glob: str | None):
+    with Files(root) as files:
+        try:
+            found = search(files, pattern, glob=glob)
+        except ForgeError:
+            return
+    assert SECRET not in repr(found).encode()
+
+
+def test_a_literal_search_agrees_with_python(files: Files, root: Path):
+    lines = ["alpha beta", "Beta.gamma", "", "(beta)", "tail beta"]
+    (root / "x.txt").write_text("\n".join(lines))
+    expected = [number for number, line in enumerate(lines, 1) if "beta" in line.lower()]
+    assert [match.line for match in search(files, "beta", path="x.txt").matches] == expected
+
+
+def test_a_glob_is_about_all_of_a_name():
+    assert Glob("*").matches("dir/näme")
+    assert not Glob("*.py").matches("a.pyc")
