@@ -44,13 +44,18 @@ def events_page() -> str:
         "without a gap. Read history with `GET /api/v1/events?stream=…&after=…`, follow with the WebSocket `/ws`",
         "(see api.md). Streams: `run:<id>` and `account:<id>`.",
         "",
+        "Types marked *whispered* are never stored: their `seq` is null, they come over `/ws` only, to whoever follows the",
+        "stream at that moment, each behind the events that happened before it. Some may be missing, so nothing may depend",
+        "on them: a durable event says the same in the end.",
+        "",
         "| type | data | meaning |",
         "|---|---|---|",
     ]
     for kind in sorted(EVENT_TYPES, key=lambda kind: kind.type):
         fields = ", ".join(f"`{name}`" for name in kind.model_fields) or "none"
         doc = (kind.__doc__ or "").strip().split("\n")[0] if "__doc__" in vars(kind) else ""
-        parts.append(f"| `{kind.type}` | {fields} | {doc} |")
+        mark = "" if kind.is_durable else " *whispered*"
+        parts.append(f"| `{kind.type}`{mark} | {fields} | {doc} |")
     return "\n".join([*parts, ""])
 
 

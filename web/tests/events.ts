@@ -13,6 +13,10 @@ export function event<Type extends EventType>(
   return { stream, seq, at: time(seq), type, data } as Event;
 }
 
+/** An event that is only told to those who listen. There need not be such a type: only its form matters here. */
+export const whisper = (text: string, stream = "run:r1") =>
+  ({ stream, seq: null, at: time(0), type: "test.whisper", data: { text } }) as unknown as Event;
+
 export const time = (second: number): string => new Date(START + second * 1000).toISOString();
 
 export function gate(changes: Partial<Gate> = {}): Gate {

@@ -1,7 +1,7 @@
 import { backoff } from "@/api/backoff";
 import { LiveClient } from "@/api/live";
 import type { Event as ForgeEvent } from "@/api/types";
-import { event } from "./events";
+import { event, whisper } from "./events";
 import { FakeSocket } from "./fakeSocket";
 
 const onSignedOut = vi.fn();
@@ -27,8 +27,8 @@ const progress = (seq: number, stream = "run:r1") =>
   event(seq, "run.progress", { done: seq, total: 9, note: "" }, stream);
 
 /** Subscribe and collect the numbers that arrive. */
-function follow(stream: string, after: number | "now"): number[] {
-  const seen: number[] = [];
+function follow(stream: string, after: number | "now"): (number | null)[] {
+  const seen: (number | null)[] = [];
   live.subscribe(stream, after, { onEvents: (events) => seen.push(...events.map((one) => one.seq)) });
   return seen;
 }
@@ -111,6 +111,32 @@ test("from now on: what was before is skipped, also after a cut", () => {
   FakeSocket.last.accept();
   expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "account:a1", after: 41 }]);
   expect(seen).toEqual([41]);
+});
+
+test("whispers are handed on in their place and leave the cursor alone", () => {
+  const seen = follow("run:r1", 0);
+  FakeSocket.last.accept();
+  say(whisper("a"), progress(1), whisper("b"), progress(2), whisper("c"));
+  say(whisper("d"));
+  say(whisper("for others", "run:r2"));
+  expect(seen).toEqual([null, 1, null, 2, null, null]);
+  FakeSocket.last.drop(1006);
+  vi.advanceTimersByTime(500);
+  FakeSocket.last.accept();
+  expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "run:r1", after: 2 }]);
+});
+
+test("before it is known where now is, nobody hears a whisper", () => {
+  const seen = follow("account:a1", "now");
+  FakeSocket.last.accept();
+  say(whisper("early", "account:a1"));
+  FakeSocket.last.say({ type: "subscribed", stream: "account:a1", last_seq: 40 });
+  say(whisper("late", "account:a1"));
+  FakeSocket.last.drop(1006);
+  vi.advanceTimersByTime(500);
+  FakeSocket.last.accept();
+  expect(seen).toEqual([null]);
+  expect(FakeSocket.last.sent).toEqual([{ type: "subscribe", stream: "account:a1", after: 40 }]);
 });
 
 test("a refused stream is told to its listener and not asked for again", () => {

@@ -4,15 +4,13 @@ import { LiveClient } from "@/api/live";
 import { LiveContext } from "@/api/liveContext";
 import type { Event } from "@/api/types";
 import { useStream } from "@/api/useStream";
-import { event } from "./events";
+import { event, whisper } from "./events";
 import { FakeSocket } from "./fakeSocket";
 import { serve } from "./server";
 
-const NONE: readonly number[] = [];
-const collect = vi.fn((seen: readonly number[], events: readonly Event[]) => [
-  ...seen,
-  ...events.map((one) => one.seq),
-]);
+type Seen = readonly (number | null)[];
+const NONE: Seen = [];
+const collect = vi.fn((seen: Seen, events: readonly Event[]) => [...seen, ...events.map((one) => one.seq)]);
 const progress = (seq: number) => event(seq, "run.progress", { done: seq, total: 9, note: "" });
 const say = (...events: Event[]) => FakeSocket.last.say({ type: "events", events });
 
@@ -60,6 +58,18 @@ test("what arrives within a frame is one fold", async () => {
   });
   await waitFor(() => expect(result.current.state).toHaveLength(50));
   expect(collect).toHaveBeenCalledOnce();
+});
+
+test("whispers are folded among the events they come with", async () => {
+  serve({ "GET /api/v1/events": { data: [progress(1)] } });
+  const { result } = follow();
+  await waitFor(() => expect(result.current.phase).toBe("ready"));
+  FakeSocket.last.accept();
+  act(() => {
+    say(whisper("a"));
+    say(progress(2), whisper("b"));
+  });
+  await waitFor(() => expect(result.current.state).toEqual([1, null, 2, null]));
 });
 
 test("a history that cannot be read is an error with its hint", async () => {

@@ -14,7 +14,7 @@ from forge.http.envelope import Envelope, reply
 from forge.runs.models import EVENTS as RUN_EVENTS
 
 EVENT_TYPES: tuple[type[EventData], ...] = RUN_EVENTS
-"""Every event type there is; a feature that emits events adds its own here."""
+"""Every event type there is, durable or whispered; a feature that emits events adds its own here."""
 
 AnyEvent: Any = wire_model(EVENT_TYPES)
 StreamParam = Annotated[str, Query(pattern=STREAM_PATTERN, description="Such as `run:<id>`.")]
@@ -32,7 +32,7 @@ async def list_events(
     after: Annotated[int, Query(ge=0, le=2**53)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
 ) -> Any:
-    """The events of a stream after a number, in order."""
+    """The events of a stream after a number, in order. Those with `seq` null are only whispered: never found here."""
     forge: Forge = request.app.state.forge
     await check_may_watch(forge, caller.account_id, stream)
     async with forge.store.read() as tx:

@@ -1,6 +1,7 @@
 /**
  * The one WebSocket of a page: every stream goes through it. It reconnects by itself and asks for
- * what it missed, so a subscriber sees each event exactly once and in order.
+ * what it missed, so a subscriber sees each event exactly once and in order. Whispers (`seq` null)
+ * are handed on where they come, and nothing is remembered of them.
  */
 import { backoff } from "./backoff";
 import type { Event } from "./types";
@@ -190,9 +191,9 @@ export class LiveClient {
 
 function deliverTo(subscriber: Subscriber, events: Event[]): void {
   const { after } = subscriber;
-  const fresh = after === null ? [] : events.filter((event) => event.seq > after);
-  const last = fresh.at(-1);
-  if (!last) return;
-  subscriber.after = last.seq;
+  if (after === null) return;
+  const fresh = events.filter(({ seq }) => seq === null || seq > after);
+  if (fresh.length === 0) return;
+  subscriber.after = Math.max(after, ...fresh.map(({ seq }) => seq ?? after));
   subscriber.onEvents(fresh);
 }

@@ -342,7 +342,7 @@ export interface paths {
         };
         /**
          * List Events
-         * @description The events of a stream after a number, in order.
+         * @description The events of a stream after a number, in order. Those with `seq` null are only whispered: never found here.
          */
         get: operations["list_events_api_v1_events_get"];
         put?: never;
@@ -1046,6 +1046,8 @@ export interface components {
              * @default false
              */
             retryable: boolean;
+            /** Retry After S */
+            retry_after_s?: number | null;
         };
         /** Progress */
         Progress: {

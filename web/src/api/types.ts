@@ -24,6 +24,7 @@ export type Problem = NonNullable<Run["error"]>;
 export type Gate = Got<"/api/v1/gates">[number];
 export type GateOption = Gate["options"][number];
 
+/** Whatever can come over the live line; those with `seq` null are whispered: not stored, never replayed. */
 export type Event = Got<"/api/v1/events">[number];
 export type EventType = Event["type"];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;

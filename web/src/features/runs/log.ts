@@ -9,7 +9,7 @@ type Said = { text: string; tone?: Tone } | null;
 /** null for what a reader of the log need not see. */
 export function toLogLine(event: Event): LogLine | null {
   const said = say(event);
-  if (!said) return null;
+  if (!said || event.seq === null) return null;
   const source = event.type.split(".")[0] ?? event.type;
   return { seq: event.seq, at: event.at, source, text: said.text, tone: said.tone ?? null };
 }
