@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
+    "demo": ("forge.demo.cli:demo", "Start a model server that answers from a script."),
     "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
     "version": ("forge.server.cli:version", "Print the version."),
 }

@@ -41,6 +41,9 @@ class AnthropicDialect:
     def key(self, headers: Mapping[str, str]) -> str | None:
         return headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ") or None
 
+    def wrong_key(self, headers: Mapping[str, str]) -> str:
+        return "invalid x-api-key" if self.key(headers) else "x-api-key header is required"
+
     def headers(self, request_id: str) -> dict[str, str]:
         return {"request-id": request_id, **RATE_LIMITS}
 

@@ -4,7 +4,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.demo.conversation import Conversation, Demand, JsonObject, OfferedTool, ToolResult
+from forge.demo.conversation import Conversation, Demand, JsonObject, OfferedTool, ToolResult, count_replies
 from forge.demo.dialect import refuse
 from forge.demo.reply import signature_of
 from forge.errors import Malformed
@@ -119,7 +119,7 @@ def to_conversation(request: Request) -> Conversation:
         model=request.model,
         system=_system_text(request),
         user_texts=tuple(text for text in texts if text),
-        replies=_replies([message.role for message in messages]) - is_continued,
+        replies=count_replies([message.role for message in messages]) - is_continued,
         is_continued=is_continued,
         transcript="\n".join(_words(message) for message in messages),
         results=tuple(_results(messages)),
@@ -133,11 +133,6 @@ def _system_text(request: Request) -> str:
     system = request.system
     parts = [system] if isinstance(system, str) else [block.text for block in system]
     return "\n".join([*parts, *(message.text() for message in request.messages if message.role == "system")])
-
-
-def _replies(roles: list[str]) -> int:
-    """Assistant messages in a row are one reply: a paused one and its continuation."""
-    return sum(role == "assistant" != before for before, role in zip(["", *roles], roles, strict=False))
 
 
 def _words(message: Message) -> str:

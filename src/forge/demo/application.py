@@ -13,9 +13,10 @@ from starlette.types import Receive, Scope, Send
 from forge.demo.dialect import Dialect
 from forge.demo.log import Entry, RequestLog
 from forge.demo.playback import Outcome, Player
-from forge.demo.stage import Stage
+from forge.demo.stage import Stage, Verb
 
-LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+LOOPBACK = ["127.0.0.1", "localhost"]
+METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class _Played(Response):
@@ -36,18 +37,30 @@ class _Played(Response):
 
 def create_application(stage: Stage) -> Starlette:
     routes = [
-        Route("/v1/messages", _door(stage, stage.anthropic), methods=["POST"]),
         *_behind_the_scenes(stage),
+        Route("/v1/messages", _door(stage, stage.answer, stage.anthropic), methods=["POST"]),
+        Route(
+            "/v1/messages/count_tokens", _door(stage, stage.count_tokens, stage.anthropic), methods=["POST"]
+        ),
+        Route("/v1/chat/completions", _door(stage, stage.answer, stage.openai), methods=["POST"]),
+        Route("/v1/models", _door(stage, stage.list_models)),
+        Route("/v1/models/{name:path}", _door(stage, stage.show_model)),
+        Route("/{path:path}", _door(stage, stage.unknown_path), methods=METHODS),
     ]
     return Starlette(routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=LOOPBACK)])
 
 
-def _door(stage: Stage, dialect: Dialect) -> Callable[[Request], Awaitable[Response]]:
+def _door(
+    stage: Stage, verb: Verb, of_path: Dialect | None = None
+) -> Callable[[Request], Awaitable[Response]]:
+    """Where a path does not say which API it belongs to, the headers do."""
+
     async def answer(request: Request) -> Response:
         headers = request.headers
+        dialect = of_path or (stage.anthropic if "anthropic-version" in headers else stage.openai)
         entry = stage.log.start(dialect.name, request.url.path, headers, dialect.key(headers))
         raw = await request.body()
-        playback = stage.perform(dialect, entry, headers, raw)
+        playback = stage.perform(verb, dialect, entry, headers, raw)
         return _Played(Player(playback, stage.stopping), stage.log, entry)
 
     return answer

@@ -56,3 +56,8 @@ class Conversation:
     def result_of(self, tool: str | None = None) -> str:
         """The latest result, of a tool or of any."""
         return next((result.text for result in reversed(self.results) if tool in (None, result.tool)), "")
+
+
+def count_replies(roles: list[str]) -> int:
+    """Assistant messages in a row are one reply: a paused one and its continuation."""
+    return sum(role == "assistant" != before for before, role in zip(["", *roles], roles, strict=False))

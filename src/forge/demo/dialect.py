@@ -25,6 +25,15 @@ class Trouble(StrEnum):
     OVERLOADED = "overloaded"
 
 
+@dataclass(eq=False)
+class Refusal(Exception):
+    """An answer that is an error; the dialect knows its shape."""
+
+    trouble: Trouble
+    message: str
+    retry_after_s: float | None = None
+
+
 @dataclass(frozen=True)
 class Take:
     """Everything an answer is made of."""
@@ -46,6 +55,10 @@ class Dialect(Protocol):
         ...
 
     def key(self, headers: Mapping[str, str]) -> str | None: ...
+
+    def wrong_key(self, headers: Mapping[str, str]) -> str:
+        """What to say about a key that is not right."""
+        ...
 
     def headers(self, request_id: str) -> dict[str, str]: ...
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from forge.demo.dialect import Trouble
+from forge.demo.dialect import Refusal, Trouble
 from forge.demo.direction import Cue
 from forge.demo.playback import Piece, Playback
 from forge.demo.reply import Block, Redacted, Reply, Text, Thinking, ToolUse
@@ -48,6 +48,15 @@ class FaultCounter:
 
     def forget(self) -> None:
         self._happened.clear()
+
+
+def refusal_for(fault: Fault, *, is_stream: bool) -> Refusal | None:
+    """A fault in place of the answer. An error in the middle of a stream is one when there is no stream."""
+    kind = FaultKind.OVERLOADED if fault.kind is FaultKind.ERROR_EVENT and not is_stream else fault.kind
+    if kind not in REFUSALS:
+        return None
+    trouble, message = REFUSALS[kind]
+    return Refusal(trouble, fault.message or message, fault.retry_after_s)
 
 
 def spoil_reply(reply: Reply, fault: Fault) -> Reply:

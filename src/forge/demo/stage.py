@@ -4,16 +4,26 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import cast
 
 from forge.demo.anthropic_dialect import AnthropicDialect
+from forge.demo.anthropic_request import CountRequest, read_request
+from forge.demo.cache import count_prompt_tokens
 from forge.demo.conversation import Conversation, JsonObject
-from forge.demo.dialect import Dialect, Take, Trouble
+from forge.demo.dialect import Dialect, Refusal, Take, Trouble
 from forge.demo.direction import Cue, find_cue, write_reply
-from forge.demo.faults import BAD_GATEWAY_PAGE, REFUSALS, FaultCounter, spoil_reply, spoil_stream, spoil_whole
+from forge.demo.faults import (
+    BAD_GATEWAY_PAGE,
+    FaultCounter,
+    refusal_for,
+    spoil_reply,
+    spoil_stream,
+    spoil_whole,
+)
 from forge.demo.log import Entry, RequestLog
+from forge.demo.openai_dialect import OpenAIDialect
 from forge.demo.playback import Piece, Playback
 from forge.demo.script import Fault, FaultKind, Script
 from forge.errors import Malformed
@@ -22,11 +32,8 @@ from forge.kernel.hashing import hash_json
 FALLBACK_MODELS = ("scripted",)
 
 
-@dataclass(frozen=True)
-class Refusal(Exception):
-    trouble: Trouble
-    message: str
-    retry_after_s: float | None = None
+Verb = Callable[[Dialect, Entry, dict[str, str]], Playback]
+"""What a path of the API does; the last argument are the headers every answer has."""
 
 
 class Stage:
@@ -37,56 +44,70 @@ class Stage:
         self.log = log
         self.stopping = asyncio.Event()
         self.anthropic: Dialect = AnthropicDialect()
+        self.openai: Dialect = OpenAIDialect()
         self._faults = FaultCounter()
 
     def reset(self) -> None:
         self.log.clear()
         self._faults.forget()
         self.anthropic.forget()
+        self.openai.forget()
 
-    def model_names(self) -> list[str]:
-        return list(self.script.models or FALLBACK_MODELS)
-
-    def perform(self, dialect: Dialect, entry: Entry, headers: Mapping[str, str], raw: bytes) -> Playback:
-        """The answer to a request; what was found out about it is noted in its entry."""
+    def perform(
+        self, verb: Verb, dialect: Dialect, entry: Entry, headers: Mapping[str, str], raw: bytes
+    ) -> Playback:
+        """Let somebody in who has a right key, and do what they ask; refusals have the shape of their API."""
         request_id = f"req_{entry.number:06d}"
         try:
-            self.admit(dialect, headers)
-            entry.body = parse_body(raw)
-            playback = self._answer(dialect, entry, request_id)
+            self._admit(dialect, headers)
+            entry.body = _parse(raw) if raw else {}
+            playback = verb(dialect, entry, dialect.headers(request_id))
         except Malformed as error:
-            playback = refusal(dialect, Refusal(Trouble.BAD_REQUEST, error.message), request_id)
-            entry.error = error.message
+            playback = _refuse(dialect, entry, Refusal(Trouble.BAD_REQUEST, error.message), request_id)
         except Refusal as refused:
-            playback = refusal(dialect, refused, request_id)
-            entry.error = refused.message
+            playback = _refuse(dialect, entry, refused, request_id)
         entry.status = playback.status
         return playback
 
-    def admit(self, dialect: Dialect, headers: Mapping[str, str]) -> None:
-        key = dialect.key(headers)
-        if self.script.keys and key not in self.script.keys:
-            message = "invalid x-api-key" if key else "x-api-key header is required"
-            raise Refusal(Trouble.UNAUTHORIZED, message)
+    def _admit(self, dialect: Dialect, headers: Mapping[str, str]) -> None:
+        if self.script.keys and dialect.key(headers) not in self.script.keys:
+            raise Refusal(Trouble.UNAUTHORIZED, dialect.wrong_key(headers))
 
-    def _answer(self, dialect: Dialect, entry: Entry, request_id: str) -> Playback:
+    def _check_model(self, name: str) -> None:
+        if self.script.models and name not in self.script.models:
+            raise Refusal(Trouble.NOT_FOUND, f"model: {name}")
+
+    def answer(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
         talk = dialect.read(entry.body)
-        if self.script.models and talk.model not in self.script.models:
-            raise Refusal(Trouble.NOT_FOUND, f"model: {talk.model}")
+        self._check_model(talk.model)
         cue = find_cue(self.script, talk)
         fault = self._faults.due(cue)
         _note(entry, talk, cue, fault)
         if fault is not None and fault.kind is FaultKind.BAD_GATEWAY:
             return Playback(502, {"content-type": "text/html"}, (Piece(BAD_GATEWAY_PAGE),))
-        if fault is not None and fault.kind in REFUSALS:
-            trouble, message = REFUSALS[fault.kind]
-            raise Refusal(trouble, fault.message or message, fault.retry_after_s)
+        if fault is not None and (refused := refusal_for(fault, is_stream=talk.wants_stream)):
+            raise refused
         take = self._take(dialect, entry, talk, cue, fault)
         entry.usage, entry.stop_reason = take.usage, take.reply.stop
-        headers = dialect.headers(request_id)
         if talk.wants_stream:
             return self._streamed(dialect, take, headers, cue, fault)
-        return _whole(dialect, take, headers, fault)
+        playback = _as_json(200, dialect.answer(take), headers)
+        return playback if fault is None else spoil_whole(playback, fault)
+
+    def count_tokens(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+        read_request(entry.body, CountRequest)
+        return _as_json(200, {"input_tokens": count_prompt_tokens(entry.body)}, headers)
+
+    def list_models(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+        return _as_json(200, dialect.models(list(self.script.models or FALLBACK_MODELS)), headers)
+
+    def show_model(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+        name = entry.path.removeprefix("/v1/models/")
+        self._check_model(name)
+        return _as_json(200, dialect.models([name])["data"][0], headers)
+
+    def unknown_path(self, dialect: Dialect, entry: Entry, headers: dict[str, str]) -> Playback:
+        raise Refusal(Trouble.NOT_FOUND, f"Not found: {entry.path}")
 
     def _take(
         self, dialect: Dialect, entry: Entry, talk: Conversation, cue: Cue, fault: Fault | None
@@ -119,7 +140,7 @@ class Stage:
         return spoil_stream(playback, fault, error)
 
 
-def parse_body(raw: bytes) -> JsonObject:
+def _parse(raw: bytes) -> JsonObject:
     try:
         body = json.loads(raw)
     except ValueError as error:
@@ -135,14 +156,7 @@ def _note(entry: Entry, talk: Conversation, cue: Cue, fault: Fault | None) -> No
     entry.fault = fault.kind if fault is not None else None
 
 
-def _whole(dialect: Dialect, take: Take, headers: dict[str, str], fault: Fault | None) -> Playback:
-    if fault is not None and fault.kind is FaultKind.ERROR_EVENT:
-        raise Refusal(Trouble.OVERLOADED, fault.message or "Overloaded")
-    playback = as_json(200, dialect.answer(take), headers)
-    return playback if fault is None else spoil_whole(playback, fault)
-
-
-def as_json(status: int, content: object, headers: Mapping[str, str] | None = None) -> Playback:
+def _as_json(status: int, content: object, headers: Mapping[str, str] | None = None) -> Playback:
     data = json.dumps(content, ensure_ascii=False).encode()
     return Playback(
         status,
@@ -151,10 +165,11 @@ def as_json(status: int, content: object, headers: Mapping[str, str] | None = No
     )
 
 
-def refusal(dialect: Dialect, refused: Refusal, request_id: str) -> Playback:
+def _refuse(dialect: Dialect, entry: Entry, refused: Refusal, request_id: str) -> Playback:
+    entry.error = refused.message
     headers = dialect.headers(request_id)
     if refused.retry_after_s is not None:
         headers["retry-after"] = f"{refused.retry_after_s:g}"
         headers["retry-after-ms"] = str(math.ceil(refused.retry_after_s * 1000))
     content = dialect.error(refused.trouble, refused.message, request_id)
-    return as_json(dialect.status(refused.trouble), content, headers)
+    return _as_json(dialect.status(refused.trouble), content, headers)

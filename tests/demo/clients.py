@@ -1,0 +1,49 @@
+"""The real clients, pointed at a scripted server, and short ways to ask."""
+
+from typing import Any
+
+import anthropic
+import openai
+from tests.support.models import KEY, ModelServer
+
+FIELDS = {"type", "text", "thinking", "signature", "data", "id", "name", "input"}
+
+
+def anthropic_client(server: ModelServer, **options: Any) -> anthropic.Anthropic:
+    return anthropic.Anthropic(base_url=server.url, **{"api_key": KEY, "max_retries": 0, **options})
+
+
+def openai_client(server: ModelServer, **options: Any) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{server.url}/v1", **{"api_key": KEY, "max_retries": 0, **options})
+
+
+def ask(text: str = "hello", **more: Any) -> dict[str, Any]:
+    return {"model": "m", "max_tokens": 1000, "messages": [{"role": "user", "content": text}], **more}
+
+
+def said(message: anthropic.types.Message) -> list[dict[str, Any]]:
+    """What a message says, without the fields that only some clients know."""
+    return [block.model_dump(exclude_none=True, include=FIELDS) for block in message.content]
+
+
+def stream(server: ModelServer, text: str = "hello", **more: Any) -> anthropic.types.Message:
+    with anthropic_client(server) as api, api.messages.stream(**ask(text, **more)) as events:
+        return events.get_final_message()
+
+
+def one_turn(**turn: Any) -> dict[str, Any]:
+    return {"scenes": {"only": {"turns": [turn]}}}
+
+
+def answered(first: Any, *results: str) -> list[dict[str, Any]]:
+    """The messages to send next, when the tools of the first answer have given these results."""
+    calls = [block for block in first.content if block.type == "tool_use"]
+    given = [
+        {"type": "tool_result", "tool_use_id": call.id, "content": result}
+        for call, result in zip(calls, results, strict=True)
+    ]
+    return [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": first.content},
+        {"role": "user", "content": given},
+    ]
