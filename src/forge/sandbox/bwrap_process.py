@@ -15,6 +15,7 @@ from forge.sandbox import root
 from forge.sandbox.control_group import control_group
 from forge.sandbox.descriptors import Descriptors
 from forge.sandbox.environment import build_env
+from forge.sandbox.limiting import kernel_limits
 from forge.sandbox.models import Command, Limits
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.seccomp import Family, build_filter
@@ -26,16 +27,15 @@ ISOLATE = (
 )
 FAMILIES = (Family.UNIX, Family.INET, Family.INET6)
 """Of its own network namespace, where nobody else is: tests start servers."""
+PRLIMIT = Path("/usr/bin/prlimit")
 OWN_TASKS = 2
 """bubblewrap's own processes: one outside, and the first one inside."""
-
-MEMLOCK = 1 << 16
 
 
 class BwrapProcess:
     def __init__(self, program: Path, command: Command) -> None:
         self._command = command
-        self._owner = owner_for(command)
+        self._owner = owner_for(command) if PRLIMIT.exists() else Owner()
         self._files = Descriptors()
         with ExitStack() as stack:
             stack.callback(self._files.close)
@@ -53,7 +53,7 @@ class BwrapProcess:
     def running(self) -> Running:
         """Sets the limits and lets it go."""
         limits = self._command.limits
-        if self._init:
+        if self._init and self._owner.switch_to_uid is None:
             _limit(self._init, limits)
         self._stack.enter_context(control_group(self._init, limits.processes + 1))
         with suppress(BrokenPipeError):
@@ -73,7 +73,7 @@ class BwrapProcess:
         options = [*ISOLATE, *told, *_options(self._command, self._owner, files)]
         try:
             return subprocess.Popen(  # noqa: S603  # the sandbox itself
-                [program, "--args", files.data("\0".join([*options, ""])), "--", *self._command.argv],
+                [program, "--args", files.data("\0".join([*options, ""])), "--", *self._argv()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -81,12 +81,19 @@ class BwrapProcess:
                 env={},
                 cwd="/",
                 start_new_session=True,
-                user=self._owner.switch_to_uid,
-                group=self._owner.switch_to_gid,
-                extra_groups=None if self._owner.switch_to_uid is None else [],
+                **self._owner.switch(),
             )
         finally:
             files.close_passed()
+
+    def _argv(self) -> list[str]:
+        """Another user's limits can only be set by that user, so a program inside does it."""
+        if self._owner.switch_to_uid is None:
+            return [*self._command.argv]
+        limits = self._command.limits
+        pairs = kernel_limits(limits, limits.processes + 1).items()
+        options = [f"--{name.removeprefix('RLIMIT_').lower()}={soft}:{hard}" for name, (soft, hard) in pairs]
+        return [str(PRLIMIT), *options, "--", *self._command.argv]
 
     def _meet(self) -> int | None:
         """The first process inside; it takes everybody with it when it dies. None when it did not come to that."""
@@ -118,17 +125,6 @@ def _options(command: Command, owner: Owner, files: Descriptors) -> Iterator[str
 
 def _limit(pid: int, limits: Limits) -> None:
     """Set from outside while it is held, so no program inside is needed for it."""
-    wanted = {
-        resource.RLIMIT_NPROC: (limits.processes + 1, limits.processes + 1),
-        resource.RLIMIT_FSIZE: (limits.file_bytes, limits.file_bytes),
-        resource.RLIMIT_NOFILE: (limits.open_files, limits.open_files),
-        resource.RLIMIT_DATA: (limits.memory_bytes, limits.memory_bytes),
-        resource.RLIMIT_CPU: (limits.cpu_s, limits.cpu_s + 1),
-        resource.RLIMIT_CORE: (0, 0),
-        resource.RLIMIT_MEMLOCK: (MEMLOCK, MEMLOCK),
-    }
-    for what, (soft, hard) in wanted.items():
-        most = resource.getrlimit(what)[1]
-        cap = hard if most == resource.RLIM_INFINITY else min(hard, most)
+    for name, pair in kernel_limits(limits, limits.processes + 1).items():
         with suppress(ProcessLookupError):
-            resource.prlimit(pid, what, (min(soft, cap), cap))
+            resource.prlimit(pid, getattr(resource, name), pair)

@@ -112,6 +112,8 @@ class Guarantee(StrEnum):
 
     READS = "reads"
     WRITES = "writes"
+    METADATA = "metadata"
+    """Modes and times of files outside."""
     PROTECTED = "protected"
     NETWORK = "network"
     LOCAL_SOCKETS = "local_sockets"

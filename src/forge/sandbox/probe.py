@@ -21,6 +21,8 @@ def main(traps: dict[str, Any]) -> None:
     attempts: list[Callable[[], object]] = [
         lambda: print(Path(traps["secret"]).read_text()),  # noqa: T201  # the way out of here
         lambda: Path(traps["outside"], "written").write_text("x"),
+        lambda: Path(traps["secret"]).chmod(0o644),
+        lambda: os.utime(traps["secret"], (0, 0)),
         lambda: Path(".git/config").write_text("x"),
         lambda: shutil.move(".git", "moved"),
         lambda: _connect(socket.AF_INET, ("127.0.0.1", traps["tcp"])),

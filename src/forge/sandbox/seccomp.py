@@ -37,6 +37,8 @@ class Family(IntEnum):
 
 STREAM = 1
 TYPE_MASK = 0xF
+PLAIN_TCP = (0, 6)
+"""Not the other protocols of a stream socket, which Landlock does not know."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,11 @@ def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams
     rules: list[Rule] = []
     for family in families:
         tests = (Test(0, EQUAL, family),)
-        if family is not Family.UNIX and not datagrams:
-            tests += (Test(1, EQUAL, STREAM, mask=TYPE_MASK),)
-        rules.append(Rule(numbers["socket"], tests, ALLOW))
+        if family is Family.UNIX or datagrams:
+            rules.append(Rule(numbers["socket"], tests, ALLOW))
+            continue
+        tests += (Test(1, EQUAL, STREAM, mask=TYPE_MASK),)
+        rules += [Rule(numbers["socket"], (*tests, Test(2, EQUAL, plain)), ALLOW) for plain in PLAIN_TCP]
     rules.append(Rule(numbers["socket"], (), _error(errno.EAFNOSUPPORT)))
     rules.append(Rule(numbers["socketpair"], (Test(0, EQUAL, Family.UNIX),), ALLOW))
     rules.append(Rule(numbers["socketpair"], (), _error(errno.EAFNOSUPPORT)))

@@ -7,6 +7,7 @@ import fcntl
 import json
 import secrets
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -23,9 +24,10 @@ from forge.sandbox.toolchain import toolchain
 
 LIMITS = Limits(timeout_s=20, memory_bytes=512 << 20, processes=64, stdout_bytes=1 << 20)
 PARTIAL = frozenset(
-    {Guarantee.READS, Guarantee.WRITES, Guarantee.NETWORK, Guarantee.ENVIRONMENT, Guarantee.SURVIVORS}
+    {Guarantee.READS, Guarantee.WRITES, Guarantee.NETWORK, Guarantee.LOCAL_SOCKETS, Guarantee.ENVIRONMENT}
 )
 """Without these there is no point in speaking of a sandbox."""
+MODE = 0o600
 CONFIG = "[core]\n"
 DECOY = "import time; time.sleep(60)"
 
@@ -78,6 +80,7 @@ class Traps:
         return {
             Guarantee.READS: secret not in said,
             Guarantee.WRITES: not (self.folder / "outside/written").exists(),
+            Guarantee.METADATA: _has_old_mode_and_time(self.folder / "secret"),
             Guarantee.PROTECTED: self._is_untouched(),
             Guarantee.NETWORK: not (_was_met(self.listeners["tcp"]) or _was_met(self.listeners["udp"])),
             Guarantee.LOCAL_SOCKETS: not any(map(_was_met, self._local_sockets())),
@@ -119,6 +122,7 @@ def _traps() -> Generator[Traps]:
         (folder / "work/.git/config").write_text(CONFIG)
         (folder / "outside").mkdir()
         (folder / "secret").write_text(f"secret {token}")
+        (folder / "secret").chmod(MODE)
         listeners = {name: stack.enter_context(each) for name, each in _listen(folder, token).items()}
         yield Traps(folder, token, listeners, stack.enter_context(_decoy(token)))
 
@@ -161,6 +165,11 @@ def _was_met(listener: socket.socket) -> bool:
         listener.accept()[0].close()
         return True
     return False
+
+
+def _has_old_mode_and_time(path: Path) -> bool:
+    found = path.stat()
+    return stat.S_IMODE(found.st_mode) == MODE and found.st_mtime > 0
 
 
 def _is_free(path: Path) -> bool:

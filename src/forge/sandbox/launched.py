@@ -1,0 +1,120 @@
+"""One command under the launcher: started with a policy, ended with all its offspring."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypedDict
+
+from forge.sandbox import launcher
+from forge.sandbox.control_group import control_group
+from forge.sandbox.descriptors import Descriptors
+from forge.sandbox.limiting import kernel_limits
+from forge.sandbox.models import Command, End
+from forge.sandbox.owner import Owner, owner_for
+from forge.sandbox.processes import count_tasks_of, kill_tree
+from forge.sandbox.supervisor import Ending, Running, Supervisor
+from forge.sandbox.thread import Stop
+
+OWN_TASKS = 1
+PATIENCE_S = 3.0
+FILE = Path(launcher.__file__)
+
+
+class Landlock(TypedDict):
+    read_only: list[str]
+    writable: list[str]
+    devices: list[str]
+    ports: list[int]
+
+
+@dataclass(frozen=True)
+class Policy:
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    landlock: Landlock | None = None
+    seccomp: bytes = b""
+
+
+@contextmanager
+def temporary_home(command: Command) -> Generator[Path]:
+    """For what programs leave in a home or in /tmp; gone afterwards."""
+    home = Path(tempfile.mkdtemp(prefix="forge-home-")).resolve()
+    try:
+        owner = _owner(command)
+        if owner.switch_to_uid is not None and owner.switch_to_gid is not None:
+            os.chown(home, owner.switch_to_uid, owner.switch_to_gid)
+        yield home
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def launch(command: Command, policy: Policy, stop: Stop) -> Ending:
+    """Runs it to its end."""
+    files = Descriptors()
+    try:
+        status, status_fd = files.from_child()
+        process = _start(command, policy, files, status_fd)
+        with control_group(process.pid, command.limits.processes + OWN_TASKS):
+            running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS)
+            ending = Supervisor(running, command, stop).watch()
+        if ending.end is End.EXITED and status.read(1):
+            return replace(ending, exit_code=None, end=End.NOT_STARTED)
+        return ending
+    finally:
+        files.close()
+
+
+def _start(command: Command, policy: Policy, files: Descriptors, status: int) -> "subprocess.Popen[bytes]":
+    owner = _owner(command)
+    told = {
+        "argv": policy.argv,
+        "env": policy.env,
+        "cwd": str(command.workdir),
+        "parent": os.getpid(),
+        "status": status,
+        "limits": kernel_limits(command.limits, command.limits.processes + OWN_TASKS + _others(owner)),
+        "landlock": policy.landlock,
+        "seccomp": policy.seccomp.hex(),
+    }
+    try:
+        return subprocess.Popen(  # noqa: S603  # the sandbox itself
+            [sys.executable, "-I", "-S", FILE, files.data(json.dumps(told))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=files.passed,
+            env={},
+            cwd="/",
+            start_new_session=True,
+            **owner.switch(),
+        )
+    finally:
+        files.close_passed()
+
+
+def _owner(command: Command) -> Owner:
+    return owner_for(command, also=(Path(sys.executable), FILE))
+
+
+def _others(owner: Owner) -> int:
+    """The kernel counts all processes of a user, those of the platform too."""
+    return count_tasks_of(os.getuid() if owner.switch_to_uid is None else owner.switch_to_uid)
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """The launcher ends everybody; should it have been stopped itself, that is done from here."""
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        kill_tree(process.pid)
+        process.wait()

@@ -1,0 +1,306 @@
+"""What every back end does alike: run, limit, report, cancel, leave nothing behind."""
+
+import asyncio
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, Run, make, runner
+
+from forge.errors import Invalid
+from forge.sandbox.models import Command, End, Network, Output
+from forge.sandbox.sandbox import Sandbox
+
+NOBODY = 65534
+
+
+def processes_with(token: str) -> list[int]:
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if token.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def files_in(folder: Path) -> list[Path]:
+    return list(folder.iterdir())
+
+
+def owner_of(path: Path) -> int:
+    return path.stat().st_uid
+
+
+async def until(condition: object, timeout_s: float = 10) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it did not happen"
+        await asyncio.sleep(0.01)
+
+
+async def test_output_exit_code_level_and_name_are_told(run: Run, sandbox: Sandbox):
+    outcome = await run("sh", "-c", "echo out; echo err >&2; exit 3")
+    assert outcome == replace(
+        outcome,
+        exit_code=3,
+        end=End.EXITED,
+        stdout=Output("out\n", 4, truncated=False),
+        stderr=Output("err\n", 4, truncated=False),
+        level=sandbox.level,
+        backend=sandbox.name,
+        fetched=(),
+    )
+    assert outcome.duration_ms > 0
+
+
+async def test_arguments_are_never_read_by_a_shell(run: Run, workdir: Path):
+    given = ("$HOME", "`id`", "; touch gotcha", "a b", "", "*", "ä😀", "-n", "--", "\n")
+    outcome = await run(PYTHON, "-c", "import sys; print(sys.argv[1:])", *given)
+    assert outcome.stdout.text == f"{list(given)}\n"
+    assert files_in(workdir) == []
+
+
+async def test_a_program_that_is_not_there_is_told(run: Run):
+    outcome = await run("there-is-no-such-program")
+    assert (outcome.end, outcome.exit_code) == (End.NOT_STARTED, None)
+    assert "there-is-no-such-program" in outcome.stderr.text
+
+
+async def test_a_death_by_signal_is_an_exit_code(run: Run):
+    assert (await run("sh", "-c", "kill -SEGV $$")).exit_code == 128 + signal.SIGSEGV
+
+
+async def test_files_it_writes_stay_and_belong_to_the_owner_of_the_work_tree(run: Run, workdir: Path):
+    await run("sh", "-c", "mkdir a; echo text > a/b")
+    assert (workdir / "a/b").read_text() == "text\n"
+    assert (workdir / "a/b").stat().st_uid == owner_of(workdir)
+
+
+async def test_standard_input_is_empty(run: Run):
+    assert (await run("cat")).exit_code == 0
+
+
+async def test_a_timeout_ends_the_whole_tree(run: Run):
+    outcome = await run("sh", "-c", "sleep 71.25 & sleep 71.25", limits=replace(QUICK, timeout_s=0.3))
+    assert (outcome.end, outcome.exit_code) == (End.TIMEOUT, None)
+    assert processes_with("71.25") == []
+
+
+async def test_daemons_do_not_outlive_the_command(run: Run):
+    outcome = await run("sh", "-c", "setsid sh -c 'sleep 72.25 & exec >&- 2>&-; sleep 72.25' & exit 0")
+    assert outcome.exit_code == 0
+    assert processes_with("72.25") == []
+
+
+async def test_output_is_bounded_with_its_head_and_tail(run: Run):
+    script = "print('first'); print('x' * 3_000_000); print('last')"
+    outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, stdout_bytes=1000))
+    assert outcome.stdout.text.startswith("first\n")
+    assert outcome.stdout.text.endswith("last\n")
+    assert outcome.stdout.truncated
+    assert outcome.stdout.total_bytes == 3_000_012
+    assert len(outcome.stdout.text) < 1100
+
+
+async def test_memory_of_all_processes_together_is_limited(run: Run):
+    script = """
+        import os, time
+        for _ in range(4):
+            if os.fork() == 0:
+                held = bytearray(os.urandom(1 << 20)) * 60
+                time.sleep(30)
+        time.sleep(30)
+    """
+    limits = replace(QUICK, memory_bytes=160 << 20)
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=limits)
+    assert (outcome.end, outcome.exit_code) == (End.MEMORY, None)
+
+
+async def test_a_file_cannot_grow_past_its_limit(run: Run, workdir: Path):
+    script = "f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))"
+    outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, file_bytes=4 << 20))
+    assert outcome.exit_code != 0
+    assert (workdir / "big").stat().st_size <= 4 << 20
+
+
+async def test_the_disk_is_limited(run: Run):
+    script = "import os\nn = 0\nwhile True:\n  n += 1; open(str(n), 'wb').write(os.urandom(1 << 20))"
+    outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, disk_bytes=32 << 20))
+    assert outcome.end is End.DISK
+
+
+async def test_deleted_files_that_are_held_open_count_too(run: Run):
+    script = """
+        import os
+        file = open('ghost', 'wb'); os.unlink('ghost')
+        while True: file.write(os.urandom(1 << 20))
+    """
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=replace(QUICK, disk_bytes=32 << 20))
+    assert outcome.end is End.DISK
+
+
+async def test_the_number_of_files_is_limited(run: Run):
+    script = "n = 0\nwhile True:\n  n += 1; open(str(n), 'w').close()"
+    outcome = await run(PYTHON, "-c", script, limits=replace(QUICK, inodes=500))
+    assert outcome.end is End.INODES
+
+
+async def test_processor_time_is_limited(run: Run):
+    outcome = await run(PYTHON, "-c", "while True: pass", limits=replace(QUICK, cpu_s=1))
+    assert outcome.end is End.CPU
+
+
+async def test_a_fork_bomb_does_not_go_off(run: Run):
+    script = """
+        import os, time
+        made = 0
+        try:
+            while made < 300:
+                if os.fork() == 0:
+                    time.sleep(60)
+                made += 1
+        except BlockingIOError:
+            print('refused after', made)
+    """
+    limits = replace(QUICK, processes=24)
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=limits)
+    assert outcome.end is End.PROCESSES or "refused after" in outcome.stdout.text
+
+
+async def test_several_commands_run_at_once(run: Run):
+    outcomes = await asyncio.gather(*(run("sh", "-c", f"sleep 0.1; echo {n}") for n in range(6)))
+    assert [outcome.stdout.text for outcome in outcomes] == [f"{n}\n" for n in range(6)]
+
+
+async def test_a_cancelled_command_is_dead_before_the_cancellation_leaves(run: Run, workdir: Path):
+    task = asyncio.create_task(run("sh", "-c", "sleep 73.25 & touch started; sleep 73.25"))  # type: ignore[arg-type]
+    await until((workdir / "started").exists)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert processes_with("73.25") == []
+
+
+async def test_thirty_cancels_in_a_row(workdir: Path, capsys: pytest.CaptureFixture[str]):
+    run = runner(make(next(iter(ISOLATING))), workdir)
+    times: list[float] = []
+    for n in range(30):
+        task = asyncio.create_task(run("sh", "-c", f"touch {n}; exec sleep 74.25"))  # type: ignore[arg-type]
+        await until((workdir / f"{n}").exists)
+        began = time.perf_counter()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        times.append(time.perf_counter() - began)
+    with capsys.disabled():
+        print(f"[cancel p95 {statistics.quantiles(times, n=20)[-1] * 1000:.0f} ms]", end=" ")
+    assert max(times) < 5
+    assert processes_with("74.25") == []
+
+
+async def test_the_event_loop_stays_free_while_output_floods(run: Run):
+    late = 0.0
+
+    async def tick() -> None:
+        nonlocal late
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(0.01)
+            late = max(late, time.perf_counter() - began)
+
+    ticking = asyncio.create_task(tick())
+    outcome = await run("yes", limits=replace(QUICK, timeout_s=1))
+    ticking.cancel()
+    assert outcome.end is End.TIMEOUT
+    assert late < 0.8
+
+
+async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, workdir: Path):
+    code = f"""
+        import asyncio
+        from pathlib import Path
+        from forge.sandbox.backends import candidates
+        from forge.sandbox.models import Command, Level
+        [candidate, *_] = [each for each in candidates() if each.name == {sandbox.name!r}]
+        argv = ("sh", "-c", "setsid sleep 75.25 & touch started; sleep 75.25")
+        asyncio.run(candidate.make(Level.NONE).run(Command(argv, Path({str(workdir)!r}))))
+    """
+    platform = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])  # noqa: ASYNC220
+    await until((workdir / "started").exists, 30)
+    os.kill(platform.pid, signal.SIGKILL)
+    platform.wait()
+    await until(lambda: processes_with("75.25") == [])
+
+
+async def test_nothing_of_the_environment_is_inherited(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FORGE_CANARY", "seen")
+    outcome = await run("env", env={"GIVEN": "1"})
+    names = {line.partition("=")[0] for line in outcome.stdout.text.splitlines()}
+    assert "GIVEN" in names
+    assert "FORGE_CANARY" not in names
+
+
+async def test_open_files_of_the_platform_are_not_inherited(run: Run, tmp_path: Path):
+    with (tmp_path / "open").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        outcome = await run("sh", "-c", "ls /proc/self/fd")
+    assert {int(number) for number in outcome.stdout.text.split()} <= {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"argv": ()}, "argv"),
+        ({"argv": ("",)}, "argv"),
+        ({"argv": ("a\0b",)}, "argv"),
+        ({"env": {"A=B": "x"}}, "env"),
+        ({"workdir": Path("/")}, "workdir"),
+        ({"workdir": Path("/usr/share")}, "workdir"),
+        ({"workdir": Path("relative")}, "workdir"),
+        ({"workdir": Path("/nowhere/at/all")}, "workdir"),
+        ({"protected": ("../outside",)}, "protected"),
+        ({"protected": ("link",)}, "protected"),
+    ],
+)
+async def test_commands_that_cannot_be_meant_are_refused(
+    workdir: Path, change: dict[str, object], field: str
+):
+    (workdir / "link").symlink_to("/etc")
+    command = replace(Command(("true",), workdir), **change)  # type: ignore[arg-type]
+    with pytest.raises(Invalid) as refused:
+        await make(next(iter(ISOLATING))).run(command)
+    assert refused.value.field == field
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+async def test_root_becomes_the_owner_of_the_work_tree(sandbox: Sandbox):
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as name:
+        workdir = Path(name)
+        os.chown(workdir, NOBODY, NOBODY)
+        outcome = await sandbox.run(Command(("sh", "-c", "echo x > made; ulimit -n"), workdir, QUICK))
+        assert outcome.stdout.text == "1024\n", outcome
+        if sandbox.name == "bubblewrap":
+            assert (workdir / "made").stat().st_uid == NOBODY
+
+
+async def test_python_and_git_of_this_machine_work_inside(run: Run, workdir: Path):
+    outcome = await run(
+        "sh", "-c", "python3 -c 'import ssl, sqlite3, json' && git init -q repo && git -C repo status"
+    )
+    assert outcome.exit_code == 0, outcome
+    assert "home" not in " ".join(map(str, TOOLS.read_only)).split("/")[-1:]
+
+
+def test_the_default_is_no_network(workdir: Path):
+    assert Command(("true",), workdir).network is Network.NONE
