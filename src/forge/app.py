@@ -17,7 +17,7 @@ from forge.accounts.address import OwnAddress
 from forge.accounts.service import Accounts
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file, vault_key_from_keyring
-from forge.config import Settings, environment, unknown_names
+from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
 from forge.events.log import EventLog
@@ -28,6 +28,7 @@ from forge.llm.catalog import Catalog
 from forge.llm.gateway import Gateway
 from forge.llm.models import Role as ModelRole
 from forge.llm.money import Limits, Money
+from forge.llm.service import LastFour, Models
 from forge.runs.kinds import RunKinds
 from forge.runs.opening import open_runs
 from forge.runs.selftest import SelfTest
@@ -63,6 +64,7 @@ class Forge:
     accounts: Accounts
     catalog: Catalog
     gateway: Gateway
+    models: Models
     address: OwnAddress
     started_at: datetime
 
@@ -86,12 +88,11 @@ async def open_forge(
         vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
         await vault.check_key()
         accounts = Accounts(store, vault, address, session_days=settings.session_days)
-        await accounts.ensure_owner()
+        owner = await accounts.ensure_owner()
         events = EventLog(store, telemetry.metrics)
-        catalog = Catalog(store, vault.resolve, default_models(settings))
-        limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
-        gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
+        catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
         stack.push_async_callback(gateway.close)
+        await _check_models(settings, catalog, owner.id)
         kinds = RunKinds(SelfTest(settings.data_dir).kind())
         runs = await stack.enter_async_context(
             open_runs(
@@ -106,7 +107,19 @@ async def open_forge(
         if not store.is_sqlite:
             listening = listen(settings.store_url, events.hub)
             await stack.enter_async_context(in_background(listening, "event listener"))
-        yield Forge(settings, telemetry, store, events, runs, accounts, catalog, gateway, address, now())
+        yield Forge(
+            settings=settings,
+            telemetry=telemetry,
+            store=store,
+            events=events,
+            runs=runs,
+            accounts=accounts,
+            catalog=catalog,
+            gateway=gateway,
+            models=models,
+            address=address,
+            started_at=now(),
+        )
 
 
 def default_models(settings: Settings) -> dict[ModelRole, str]:
@@ -120,6 +133,39 @@ def default_models(settings: Settings) -> dict[ModelRole, str]:
         ModelRole.BOT: settings.llm_questionnaire_model,
         ModelRole.UTILITY: settings.llm_questionnaire_model,
     }
+
+
+async def _check_models(settings: Settings, catalog: Catalog, owner_id: str) -> None:
+    """Models that somebody named in the settings; Forge's own defaults are known to have a price."""
+    named = {
+        setting_name(name, field): getattr(settings, name)
+        for name, field in Settings.model_fields.items()
+        if name.startswith("llm_") and getattr(settings, name) != field.default
+    }
+    problems = await catalog.problems(owner_id, set(named.values()))
+    if problems:
+        raise ConfigError(
+            [f"{name}: {problems[ref].message}" for name, ref in named.items() if ref in problems],
+            hint="Start without this setting; then add the provider (forge models provider) or say the price "
+            "(forge models price), and choose the model there (forge models set) or here.",
+        )
+
+
+def _wire_models(
+    settings: Settings, store: Store, vault: Vault, telemetry: Telemetry
+) -> tuple[Catalog, Gateway, Models]:
+    catalog = Catalog(store, vault.resolve, default_models(settings))
+    limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
+    gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
+    return catalog, gateway, Models(store, catalog, gateway, _last_four_of(vault))
+
+
+def _last_four_of(vault: Vault) -> LastFour:
+    async def last_four(name: str, scope: str) -> str | None:
+        view = await vault.find(name, scope)
+        return view.last_four if view else None
+
+    return last_four
 
 
 def _prepare_data_dir(path: Path) -> None:

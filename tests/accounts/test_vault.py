@@ -58,14 +58,48 @@ async def test_the_database_holds_no_plaintext(vault: Vault, rows):
 async def test_the_environment_comes_before_the_scope_and_the_scope_before_everyone(
     store: Store, vault: Vault, vault_key
 ):
-    await vault.set("KEY", SecretStr("everyone"))
-    assert (await vault.resolve("KEY", "bot:atlas")).get_secret_value() == "everyone"
-    await vault.set("KEY", SecretStr("atlas only"), "bot:atlas")
-    assert (await vault.resolve("KEY", "bot:atlas")).get_secret_value() == "atlas only"
-    assert (await vault.resolve("KEY", "bot:other")).get_secret_value() == "everyone"
-    assert (await vault.resolve("KEY")).get_secret_value() == "everyone"
-    with_environment = Vault(store, vault_key, environment={"KEY": "from outside", "EMPTY": ""})
-    assert (await with_environment.resolve("KEY", "bot:atlas")).get_secret_value() == "from outside"
+    await vault.set("A_TOKEN", SecretStr("everyone"))
+    assert (await vault.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "everyone"
+    await vault.set("A_TOKEN", SecretStr("atlas only"), "bot:atlas")
+    assert (await vault.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "atlas only"
+    assert (await vault.resolve("A_TOKEN", "bot:other")).get_secret_value() == "everyone"
+    assert (await vault.resolve("A_TOKEN")).get_secret_value() == "everyone"
+    with_environment = Vault(store, vault_key, environment={"A_TOKEN": "from outside"})
+    assert (await with_environment.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "from outside"
+    with_empty = Vault(store, vault_key, environment={"A_TOKEN": ""})
+    assert (await with_empty.resolve("A_TOKEN", "bot:atlas")).get_secret_value() == "atlas only"
+
+
+async def test_what_would_be_opened_can_be_looked_at(store: Store, vault: Vault, vault_key):
+    await vault.set("KEY", SecretStr("of everyone"))
+    await vault.set("KEY", SecretStr("of atlas only"), "bot:atlas")
+    outside = Vault(store, vault_key, environment={"KEY": "from outside"})
+    found = [
+        await vault.find("KEY"),
+        await vault.find("KEY", "bot:other"),
+        await vault.find("KEY", "bot:atlas"),
+        await outside.find("KEY", "bot:atlas"),
+    ]
+    assert [view and (view.scope, view.last_four, view.source) for view in found] == [
+        ("", "yone", "vault"),
+        ("", "yone", "vault"),
+        ("bot:atlas", "only", "vault"),
+        ("", "side", "environment"),
+    ]
+    assert await vault.find("ANOTHER") is None
+
+
+@pytest.mark.parametrize(
+    "name", ["PATH", "HOME", "DATABASE_URL", "FORGE_DATABASE_URL", "FORGE_API_KEY", "forge_api_key", "_TOKEN"]
+)
+async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: Store, vault_key, name: str):
+    vault = Vault(store, vault_key, environment={name: "not for you"}, known_names=["FORGE_API_KEY"])
+    with pytest.raises(NotFound) as missing:
+        await vault.resolve(name)
+    assert missing.value.hint == f"Set it: forge secrets set {name}"
+    assert await vault.list() == []
+    await vault.set(name, VALUE)
+    assert await vault.resolve(name) == VALUE
 
 
 async def test_a_scoped_secret_is_nobody_elses(vault: Vault):

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from pydantic import SecretBytes, SecretStr
 
 from forge.accounts import store
+from forge.accounts.environment import is_secret_name, secrets_of
 from forge.accounts.models import MAX_SECRET_LENGTH, NAME_PATTERN, SCOPE_PATTERN, SecretView
 from forge.accounts.store import SecretRow
 from forge.errors import ConfigError, Conflict, Invalid, NotFound
@@ -30,7 +31,7 @@ CANARY = "canary"
 
 
 class Vault:
-    """Looks in the environment first, then among the scope's secrets, then among everyone's."""
+    """Looks in the environment first (see environment.py), then among the scope's secrets, then among everyone's."""
 
     def __init__(
         self,
@@ -43,7 +44,7 @@ class Vault:
     ) -> None:
         self._store = store
         self._cipher = AESGCM(key.get_secret_value())
-        self._environment = environment
+        self._environment = secrets_of(environment, known_names)
         self._known_names = known_names
         self._clock = clock
 
@@ -95,11 +96,23 @@ class Vault:
             found = await store.find_secrets(tx, name, {scope, ""})
         row = found.get(scope) or found.get("")
         if row is None:
-            raise NotFound(
-                f"The secret {_described(name, scope)} is not set.",
-                hint=f"Set it (forge secrets set {name}), or start the server with {name} in its environment.",
-            )
+            raise NotFound(f"The secret {_described(name, scope)} is not set.", hint=self._how_to_set(name))
         return self._open(row)
+
+    async def find(self, name: str, scope: str = "") -> SecretView | None:
+        """What `resolve` would open, as it can be shown; None where it would find nothing."""
+        _check_place(name, scope)
+        if value := self._environment.get(name):
+            return _view_of_environment(name, value)
+        async with self._store.read() as tx:
+            found = await store.find_secrets(tx, name, {scope, ""})
+        row = found.get(scope) or found.get("")
+        return row.view() if row else None
+
+    def _how_to_set(self, name: str) -> str:
+        if not is_secret_name(name, self._known_names):
+            return f"Set it: forge secrets set {name}"
+        return f"Set it (forge secrets set {name}), or start the server with {name} in its environment."
 
     def _seal(self, name: str, scope: str, value: str) -> SecretRow:
         nonce = os.urandom(_NONCE_BYTES)
@@ -125,12 +138,14 @@ class Vault:
 
     def _from_environment(self) -> Iterator[SecretView]:
         return (
-            SecretView(
-                name=name, scope="", last_four=_last_four(value), updated_at=None, source="environment"
-            )
+            _view_of_environment(name, value)
             for name in self._known_names
             if (value := self._environment.get(name))
         )
+
+
+def _view_of_environment(name: str, value: str) -> SecretView:
+    return SecretView(name=name, scope="", last_four=_last_four(value), updated_at=None, source="environment")
 
 
 def _check_place(name: str, scope: str) -> None:

@@ -17,10 +17,19 @@ from forge.api.status import router as status_routes
 from forge.api.websocket import router as websocket_routes
 from forge.app import Forge
 from forge.http.envelope import Envelope
+from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
 
 WEB = Path(__file__).parent.parent / "web"
-ROUTERS = (health_routes, accounts_routes, runs_routes, events_routes, status_routes, websocket_routes)
+ROUTERS = (
+    health_routes,
+    accounts_routes,
+    models_routes,
+    runs_routes,
+    events_routes,
+    status_routes,
+    websocket_routes,
+)
 
 
 def create_api(forge: Forge | None) -> FastAPI:
@@ -51,6 +60,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.forge = forge
     api.state.runs = forge.runs
     api.state.accounts = forge.accounts
+    api.state.models = forge.models
     api.state.authenticate = authenticate
     mount_pages(api, WEB)
     # The last one added is the first a request meets.

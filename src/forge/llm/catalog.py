@@ -85,7 +85,7 @@ class Catalog:
         if name is None:
             return None
         try:
-            return await self._secrets(name, scope or f"account:{account_id}")
+            return _sendable(await self._secrets(name, scope or f"account:{account_id}"), name)
         except NotFound as error:
             raise ModelKeyRefused(
                 f"There is no key for {target.provider.name}: the secret {name} is not set.",
@@ -140,6 +140,17 @@ class Catalog:
         if chosen := chains.get(("", role)):
             return chosen, "account"
         return [self._defaults[role]], "default"
+
+
+def _sendable(key: SecretStr, name: str) -> SecretStr:
+    """Without the line break it was pasted with. Anything else that a header cannot carry was never a key."""
+    value = key.get_secret_value().strip()
+    if not value.isascii() or not value.isprintable():
+        raise ModelKeyRefused(
+            f"The secret {name} cannot be a key: it has characters that no key has.",
+            hint=f"Set it again: forge secrets set {name}, or Settings, Models.",
+        )
+    return SecretStr(value)
 
 
 def _choice(

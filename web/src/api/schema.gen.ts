@@ -212,6 +212,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Models
+         * @description Providers, the models of each role, own prices, budgets and what was spent today.
+         */
+        get: operations["get_models_api_v1_models_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Chain
+         * @description The models of a role, in the order they are tried. One without a price is refused (404).
+         */
+        put: operations["set_chain_api_v1_models_roles__role__put"];
+        post?: never;
+        /**
+         * Reset Chain
+         * @description Back to the default.
+         */
+        delete: operations["reset_chain_api_v1_models_roles__role__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/providers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Save Provider
+         * @description Add an endpoint, or give one another address or key.
+         */
+        put: operations["save_provider_api_v1_models_providers__name__put"];
+        post?: never;
+        /**
+         * Remove Provider
+         * @description Remove one of your own, while no role uses it; one that came with Forge becomes as it came.
+         */
+        delete: operations["remove_provider_api_v1_models_providers__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Price
+         * @description Say what a model costs, in dollars for a million tokens.
+         */
+        put: operations["set_price_api_v1_models_prices_put"];
+        post?: never;
+        /**
+         * Remove Price
+         * @description Back to the price of the table, if it has one.
+         */
+        delete: operations["remove_price_api_v1_models_prices_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/budgets/{budget}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Budget
+         * @description What one run, or the account in a day, may spend.
+         */
+        put: operations["set_budget_api_v1_models_budgets__budget__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Model
+         * @description A real, tiny call. What is wrong with the model is the answer (`ok: false`), not an error of this request.
+         */
+        post: operations["test_model_api_v1_models_test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Calls
+         * @description Requests to providers with tokens, cost and time, newest first.
+         */
+        get: operations["list_calls_api_v1_models_calls_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs": {
         parameters: {
             query?: never;
@@ -380,7 +532,7 @@ export interface components {
             id: string;
             /** Name */
             name: string;
-            role: components["schemas"]["Role"];
+            role: components["schemas"]["forge__accounts__models__Role"];
             /**
              * Created At
              * Format: date-time
@@ -410,6 +562,11 @@ export interface components {
             /** Revoked At */
             revoked_at?: string | null;
         };
+        /**
+         * CallStatus
+         * @enum {string}
+         */
+        CallStatus: "open" | "settled" | "failed" | "lost";
         /**
          * CallerMethod
          * @enum {string}
@@ -533,10 +690,95 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[ModelsView] */
+        Envelope_ModelsView_: {
+            data: components["schemas"]["ModelsView"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[NoneType] */
         Envelope_NoneType_: {
             /** Data */
             data: null;
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Price] */
+        Envelope_Price_: {
+            data: components["schemas"]["Price"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[ProviderView] */
+        Envelope_ProviderView_: {
+            data: components["schemas"]["ProviderView"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Provider] */
+        Envelope_Provider_: {
+            data: components["schemas"]["Provider"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[RoleChoice] */
+        Envelope_RoleChoice_: {
+            data: components["schemas"]["RoleChoice"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -602,9 +844,43 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[Spent] */
+        Envelope_Spent_: {
+            data: components["schemas"]["Spent"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Status] */
         Envelope_Status_: {
             data: components["schemas"]["Status"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[TestResult] */
+        Envelope_TestResult_: {
+            data: components["schemas"]["TestResult"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -641,6 +917,24 @@ export interface components {
         Envelope_list_Gate__: {
             /** Data */
             data: components["schemas"]["Gate"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[ModelCall]] */
+        Envelope_list_ModelCall__: {
+            /** Data */
+            data: components["schemas"]["ModelCall"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -975,6 +1269,63 @@ export interface components {
             /** Next Cursor */
             next_cursor?: string | null;
         };
+        /**
+         * ModelCall
+         * @description One request to a provider, as it stands in the books.
+         */
+        ModelCall: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string | null;
+            role: components["schemas"]["forge__llm__models__Role"];
+            /** Provider */
+            provider: string;
+            /** Model */
+            model: string;
+            status: components["schemas"]["CallStatus"];
+            stop: components["schemas"]["StopReason"] | null;
+            usage: components["schemas"]["Usage"];
+            /** Reserved Micros */
+            reserved_micros: number;
+            /** Cost Micros */
+            cost_micros: number;
+            /** First Token Ms */
+            first_token_ms: number | null;
+            /** Latency Ms */
+            latency_ms: number | null;
+            /** Prompt Hash */
+            prompt_hash: string;
+            /** Error */
+            error: string | null;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+        };
+        /**
+         * ModelsView
+         * @description All there is to know about models: what the settings page shows.
+         */
+        ModelsView: {
+            /** Providers */
+            providers: components["schemas"]["ProviderView"][];
+            /** Roles */
+            roles: components["schemas"]["RoleChoice"][];
+            /** Prices */
+            prices: {
+                [key: string]: components["schemas"]["Price"];
+            };
+            /** Budgets */
+            budgets: components["schemas"]["Spent"][];
+            /** Today By Model */
+            today_by_model: {
+                [key: string]: number;
+            };
+            /** Known */
+            known: string[];
+        };
         /** NewAnswer */
         NewAnswer: {
             /** Option */
@@ -990,6 +1341,16 @@ export interface components {
              */
             shown_hash: string;
         };
+        /** NewBudget */
+        NewBudget: {
+            /** Limit Usd */
+            limit_usd: number;
+        };
+        /** NewChain */
+        NewChain: {
+            /** Chain */
+            chain: string[];
+        };
         /** NewKey */
         NewKey: {
             /** Name */
@@ -1001,6 +1362,33 @@ export interface components {
              *     ]
              */
             scopes: components["schemas"]["Scope"][];
+        };
+        /**
+         * NewPrice
+         * @description Dollars for a million tokens.
+         */
+        NewPrice: {
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
+            /** Cache Read */
+            cache_read?: number | null;
+            /** Cache Write */
+            cache_write?: number | null;
+            /**
+             * Context Window
+             * @default 128000
+             */
+            context_window: number;
+        };
+        /** NewProvider */
+        NewProvider: {
+            kind: components["schemas"]["ProviderKind"];
+            /** Base Url */
+            base_url?: string | null;
+            /** Key Name */
+            key_name?: string | null;
         };
         /**
          * NewRun
@@ -1029,6 +1417,35 @@ export interface components {
              * @default
              */
             scope: string;
+        };
+        /** NewTest */
+        NewTest: {
+            /** Model */
+            model: string;
+        };
+        /**
+         * Price
+         * @description Dollars for a million tokens of each kind, and how much the model can take in and put out.
+         */
+        Price: {
+            /** Input */
+            input: number;
+            /** Output */
+            output: number;
+            /** Cache Read */
+            cache_read: number;
+            /** Cache Write */
+            cache_write: number;
+            /**
+             * Context Window
+             * @default 200000
+             */
+            context_window: number;
+            /**
+             * Overridden
+             * @default false
+             */
+            overridden: boolean;
         };
         /**
          * Problem
@@ -1061,16 +1478,77 @@ export interface components {
              */
             note: string;
         };
+        /**
+         * Provider
+         * @description A place models are called at.
+         */
+        Provider: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ProviderKind"];
+            /** Base Url */
+            base_url?: string | null;
+            /** Key Name */
+            key_name?: string | null;
+            /**
+             * Built In
+             * @default false
+             */
+            built_in: boolean;
+        };
+        /**
+         * ProviderKind
+         * @enum {string}
+         */
+        ProviderKind: "anthropic" | "openai";
+        /** ProviderView */
+        ProviderView: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ProviderKind"];
+            /** Base Url */
+            base_url?: string | null;
+            /** Key Name */
+            key_name?: string | null;
+            /**
+             * Built In
+             * @default false
+             */
+            built_in: boolean;
+            /** Has Key */
+            has_key: boolean;
+            /**
+             * Last Four
+             * @default
+             */
+            last_four: string;
+        };
         /** Rename */
         Rename: {
             /** Name */
             name: string;
         };
         /**
-         * Role
-         * @enum {string}
+         * RoleChoice
+         * @description The models of a role, in the order they are tried.
          */
-        Role: "owner" | "member";
+        RoleChoice: {
+            role: components["schemas"]["forge__llm__models__Role"];
+            /** Chain */
+            chain: string[];
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "bot" | "account" | "default";
+            /**
+             * Prices
+             * @default []
+             */
+            prices: (components["schemas"]["Price"] | null)[];
+            /** Problem */
+            problem?: string | null;
+        };
         /** Run */
         Run: {
             /** Id */
@@ -1373,6 +1851,23 @@ export interface components {
              */
             source: "vault" | "environment";
         };
+        /**
+         * Spent
+         * @description What a budget has gone through, in millionths of a dollar.
+         */
+        Spent: {
+            /**
+             * Budget
+             * @enum {string}
+             */
+            budget: "run" | "day" | "server";
+            /** Spent Micros */
+            spent_micros: number;
+            /** Reserved Micros */
+            reserved_micros: number;
+            /** Limit Micros */
+            limit_micros: number;
+        };
         /** Status */
         Status: {
             /** Version */
@@ -1497,6 +1992,66 @@ export interface components {
          * @enum {string}
          */
         StepStatus: "running" | "retrying" | "completed" | "failed" | "cancelled";
+        /**
+         * StopReason
+         * @description Why a model stopped. Only `END` and `TOOLS` are whole answers.
+         * @enum {string}
+         */
+        StopReason: "end" | "tools" | "length" | "context_full" | "refused" | "paused";
+        /**
+         * TestResult
+         * @description A real call: what it said, how long it took, what it cost.
+         */
+        TestResult: {
+            /** Model */
+            model: string;
+            /** Ok */
+            ok: boolean;
+            /**
+             * Answer
+             * @default
+             */
+            answer: string;
+            /** Latency Ms */
+            latency_ms: number;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** Code */
+            code?: string | null;
+            /** Message */
+            message?: string | null;
+            /** Hint */
+            hint?: string | null;
+        };
+        /**
+         * Usage
+         * @description Tokens of one call. The four kinds are disjoint: together they are everything that was sent and received.
+         */
+        Usage: {
+            /**
+             * Input
+             * @default 0
+             */
+            input: number;
+            /**
+             * Output
+             * @default 0
+             */
+            output: number;
+            /**
+             * Cache Read
+             * @default 0
+             */
+            cache_read: number;
+            /**
+             * Cache Write
+             * @default 0
+             */
+            cache_write: number;
+        };
         /** Version */
         Version: {
             /** Version */
@@ -1524,6 +2079,17 @@ export interface components {
              */
             seen_at: string;
         };
+        /**
+         * Role
+         * @enum {string}
+         */
+        forge__accounts__models__Role: "owner" | "member";
+        /**
+         * Role
+         * @description What a model is wanted for. People choose a model for each.
+         * @enum {string}
+         */
+        forge__llm__models__Role: "interviewer" | "planner" | "builder" | "auditor" | "recovery" | "bot" | "utility";
     };
     responses: never;
     parameters: never;
@@ -2071,6 +2637,437 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_SecretView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_models_api_v1_models_get: {
+        parameters: {
+            query?: {
+                /** @description A bot, as `bot:ID`; empty for all of them. */
+                scope?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_ModelsView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_chain_api_v1_models_roles__role__put: {
+        parameters: {
+            query?: {
+                /** @description A bot, as `bot:ID`; empty for all of them. */
+                scope?: string;
+            };
+            header?: never;
+            path: {
+                role: components["schemas"]["forge__llm__models__Role"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChain"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_RoleChoice_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    reset_chain_api_v1_models_roles__role__delete: {
+        parameters: {
+            query?: {
+                /** @description A bot, as `bot:ID`; empty for all of them. */
+                scope?: string;
+            };
+            header?: never;
+            path: {
+                role: components["schemas"]["forge__llm__models__Role"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_RoleChoice_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    save_provider_api_v1_models_providers__name__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProvider"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_ProviderView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_provider_api_v1_models_providers__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Provider_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_price_api_v1_models_prices_put: {
+        parameters: {
+            query: {
+                /** @description `provider:model`. */
+                model: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPrice"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Price_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_price_api_v1_models_prices_delete: {
+        parameters: {
+            query: {
+                /** @description `provider:model`. */
+                model: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Price_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_budget_api_v1_models_budgets__budget__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                budget: "run" | "day";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBudget"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Spent_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    test_model_api_v1_models_test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_TestResult_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_calls_api_v1_models_calls_get: {
+        parameters: {
+            query?: {
+                run_id?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_ModelCall__"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
