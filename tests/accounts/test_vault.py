@@ -102,6 +102,19 @@ async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: St
     assert await vault.resolve(name) == VALUE
 
 
+@pytest.mark.parametrize(
+    "name", ["PATH", "HOME", "DATABASE_URL", "FORGE_DATABASE_URL", "FORGE_API_KEY", "forge_api_key", "_TOKEN"]
+)
+async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: Store, vault_key, name: str):
+    vault = Vault(store, vault_key, environment={name: "not for you"}, known_names=["FORGE_API_KEY"])
+    with pytest.raises(NotFound) as missing:
+        await vault.resolve(name)
+    assert missing.value.hint == f"Set it: forge secrets set {name}"
+    assert await vault.list() == []
+    await vault.set(name, VALUE)
+    assert await vault.resolve(name) == VALUE
+
+
 async def test_a_scoped_secret_is_nobody_elses(vault: Vault):
     await vault.set("KEY", VALUE, "bot:atlas")
     for scope in ("", "bot:other"):
