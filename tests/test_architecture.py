@@ -79,7 +79,8 @@ def test_every_event_type_is_emitted_somewhere():
 def test_a_command_does_not_load_the_server():
     """Commands answer at once because they import what they need: HTTP, and no database, engine or framework."""
     modules = (
-        "forge.accounts.cli, forge.runs.cli, forge.runs.gates_cli, forge.server.cli, forge.server.overview"
+        "forge.accounts.cli, forge.accounts.secrets_cli, forge.runs.cli, forge.runs.gates_cli, "
+        "forge.server.cli, forge.server.overview"
     )
     heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic'}"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"

@@ -1,0 +1,133 @@
+"""`forge secrets`. A value comes from a hidden prompt or from standard input, never from an argument: arguments are
+seen by everybody on the machine and stay in the shell's history."""
+
+import re
+import sys
+from collections.abc import Iterable
+
+import click
+
+from forge.accounts.models import MAX_SECRET_LENGTH, NAME_PATTERN, SecretView
+from forge.errors import Invalid
+from forge.kernel.clock import now
+from forge.terminal.client import connect
+from forge.terminal.options import json_option
+from forge.terminal.output import console, print_json, table, words
+from forge.terminal.text import ago, clean
+
+_scope_option = click.option(
+    "--scope", default="", help="Whose it is, such as bot:atlas; everyone's if left out."
+)
+
+
+@click.group()
+def secrets() -> None:
+    """Save, list and remove secrets."""
+
+
+@secrets.command("set")
+@click.argument("name")
+@click.argument("value", nargs=-1, metavar="")
+@_scope_option
+@click.option(
+    "--stdin", "from_stdin", is_flag=True, help="Read the value from standard input, without asking."
+)
+@json_option
+def set_secret(name: str, value: tuple[str, ...], scope: str, from_stdin: bool, as_json: bool) -> None:
+    """Save the secret NAME, or replace it. Asks for the value without showing it.
+
+    Where standard input is no terminal, the value is read from it: all of it, but for one line break at the end.
+    """
+    if value:  # not repeated by a message, which may well end in a log
+        raise click.UsageError(
+            "A value is never an argument: leave it out and it is asked for, or use --stdin."
+        )
+    path = _path(name)
+    given = {"value": _read_value(name, from_stdin=from_stdin), "scope": scope}
+    with connect() as client:
+        saved = client.put(path, SecretView, given)
+    if as_json:
+        print_json(saved)
+    else:
+        click.echo(f"Saved the secret {_described(saved)}.")
+
+
+@secrets.command("list")
+@json_option
+def list_secrets(as_json: bool) -> None:
+    """List what is saved, and the well-known names the server's environment has; never the values."""
+    with connect() as client:
+        found = client.get("/secrets", list[SecretView])
+    if as_json:
+        print_json(found)
+    elif not found:
+        click.echo("There are no secrets. Save one: forge secrets set NAME", err=True)
+    else:
+        _print_secrets(found)
+
+
+def _print_secrets(found: Iterable[SecretView]) -> None:
+    rows = table("NAME", "SCOPE", "VALUE", "SOURCE", "SAVED", wrapped={"NAME", "SCOPE"})
+    for secret in found:
+        rows.add_row(
+            words(secret.name),
+            words(secret.scope or "everyone"),
+            words(f"…{secret.last_four}"),
+            secret.source,
+            ago(secret.updated_at, now()) if secret.updated_at else "",
+        )
+    console().print(rows)
+
+
+@secrets.command()
+@click.argument("name")
+@_scope_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def remove(name: str, scope: str, yes: bool, as_json: bool) -> None:
+    """Remove the secret NAME. Cannot be undone."""
+    path = _path(name)
+    if not yes:
+        whose = f" of {scope}" if scope else ""
+        click.confirm(f"Remove the secret {name}{whose}?", abort=True, err=True)
+    with connect() as client:
+        removed = client.delete(path, SecretView, {"scope": scope})
+    if as_json:
+        print_json(removed)
+    else:
+        click.echo(f"Removed the secret {_described(removed)}.")
+
+
+def _path(name: str) -> str:
+    """Checked here as well, since it becomes part of an address."""
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise Invalid("A secret's name is made of letters, digits and _ . - (at most 128).", field="name")
+    return f"/secrets/{name}"
+
+
+def _read_value(name: str, *, from_stdin: bool) -> str:
+    if from_stdin or not sys.stdin.isatty():
+        return _checked(_read_stdin())
+    return _checked(click.prompt(f"Value of {name}", hide_input=True, err=True))
+
+
+def _read_stdin() -> str:
+    try:
+        text = sys.stdin.read(MAX_SECRET_LENGTH + 3)
+    except UnicodeDecodeError as error:
+        raise Invalid("A secret is text, which standard input is not.", field="value") from error
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _checked(value: str) -> str:
+    if not 1 <= len(value) <= MAX_SECRET_LENGTH:
+        raise Invalid(f"A secret has 1 to {MAX_SECRET_LENGTH} characters.", field="value")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise Invalid("A secret is text, which this is not.", field="value")
+    return value
+
+
+def _described(secret: SecretView) -> str:
+    whose = f" of {secret.scope}" if secret.scope else ""
+    shown = f" (…{secret.last_four})" if secret.last_four else ""
+    return clean(f"{secret.name}{whose}{shown}")
