@@ -73,7 +73,7 @@ async def test_the_environment_comes_before_the_scope_and_the_scope_before_every
 async def test_what_would_be_opened_can_be_looked_at(store: Store, vault: Vault, vault_key):
     await vault.set("KEY", SecretStr("of everyone"))
     await vault.set("KEY", SecretStr("of atlas only"), "bot:atlas")
-    outside = Vault(store, vault_key, environment={"KEY": "from outside"})
+    outside = Vault(store, vault_key, environment={"KEY": "from outside"}, known_names=["KEY"])
     found = [
         await vault.find("KEY"),
         await vault.find("KEY", "bot:other"),
@@ -87,19 +87,6 @@ async def test_what_would_be_opened_can_be_looked_at(store: Store, vault: Vault,
         ("", "side", "environment"),
     ]
     assert await vault.find("ANOTHER") is None
-
-
-@pytest.mark.parametrize(
-    "name", ["PATH", "HOME", "DATABASE_URL", "FORGE_DATABASE_URL", "FORGE_API_KEY", "forge_api_key", "_TOKEN"]
-)
-async def test_what_is_no_secret_of_the_environment_is_not_found_there(store: Store, vault_key, name: str):
-    vault = Vault(store, vault_key, environment={name: "not for you"}, known_names=["FORGE_API_KEY"])
-    with pytest.raises(NotFound) as missing:
-        await vault.resolve(name)
-    assert missing.value.hint == f"Set it: forge secrets set {name}"
-    assert await vault.list() == []
-    await vault.set(name, VALUE)
-    assert await vault.resolve(name) == VALUE
 
 
 @pytest.mark.parametrize(

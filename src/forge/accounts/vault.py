@@ -114,11 +114,6 @@ class Vault:
             return f"Set it: forge secrets set {name}"
         return f"Set it (forge secrets set {name}), or start the server with {name} in its environment."
 
-    def _how_to_set(self, name: str) -> str:
-        if not is_secret_name(name, self._known_names):
-            return f"Set it: forge secrets set {name}"
-        return f"Set it (forge secrets set {name}), or start the server with {name} in its environment."
-
     def _seal(self, name: str, scope: str, value: str) -> SecretRow:
         nonce = os.urandom(_NONCE_BYTES)
         return SecretRow(
