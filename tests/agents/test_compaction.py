@@ -1,0 +1,100 @@
+"""What a conversation loses when it is too long, and what it never loses."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge.agents.compaction import FRESH_TURNS, KEPT_TURNS, STALE_TOKENS, compact, estimate
+from forge.llm.messages import (
+    AssistantMessage,
+    History,
+    Text,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+    said,
+)
+
+Message = UserMessage | AssistantMessage
+
+
+def turn(number: int, size: int = 4000) -> list[Message]:
+    call = ToolCall(id=f"call-{number}", name="read_file", arguments=f'{{"path": "f{number}.py"}}')
+    result = ToolResult(call_id=call.id, name=call.name, text=f"{number} " + "x" * size)
+    return [
+        AssistantMessage(parts=[Text(text=f"Turn {number}."), call]),
+        UserMessage(parts=[result]),
+    ]
+
+
+def conversation(turns: int, size: int = 4000) -> list[Message]:
+    return [said("The directive.", pinned=True), *(m for i in range(turns) for m in turn(i, size))]
+
+
+def test_a_short_conversation_stays_as_it_is():
+    assert compact(conversation(5), overhead_tokens=1000, window=200_000) is None
+
+
+def test_old_results_shrink_in_one_batch_and_then_not_for_a_long_time():
+    history: list[Message] = [said("The directive.", pinned=True)]
+    at: list[int] = []
+    for number in range(60):
+        history += turn(number, 6000)
+        if found := compact(history, overhead_tokens=1000, window=1_000_000):
+            history = found.history
+            at.append(number)
+    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    assert len(at) > 2 and min(gaps) >= STALE_TOKENS * 4 // 6000
+    fresh = history[-2 * FRESH_TURNS :]
+    assert all(len(m.parts[0].text) > 6000 for m in fresh if isinstance(m.parts[0], ToolResult))
+
+
+def test_a_full_window_keeps_the_directive_the_pinned_and_the_last_turns():
+    history = conversation(30, size=20_000)
+    audit = said("Audit: app.py has no tests.", pinned=True)
+    history.insert(9, audit)
+    last = history[-2 * KEPT_TURNS :]
+    found = compact(history, overhead_tokens=1000, window=40_000)
+    assert found is not None
+    assert found.history[0] == history[0]
+    assert audit in found.history
+    assert found.history[-2 * KEPT_TURNS :] == last
+    assert found.tokens_after < found.tokens_before
+    assert found.messages_dropped > 0 or found.results_shortened > 0
+
+
+def test_what_is_dropped_is_named():
+    found = compact(conversation(400, size=500), overhead_tokens=0, window=40_000)
+    assert found is not None and found.messages_dropped
+    note = found.history[1]
+    assert isinstance(note.parts[0], Text) and "read_file" in note.parts[0].text
+
+
+def test_a_forced_one_always_makes_room():
+    history = conversation(10, size=20_000)
+    found = compact(history, overhead_tokens=0, window=1_000_000, forced=True)
+    assert found is not None and found.tokens_after < found.tokens_before
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 30_000), st.booleans()), min_size=1, max_size=40),
+    st.integers(4000, 200_000),
+    st.booleans(),
+)
+def test_every_call_keeps_its_result_and_nothing_pinned_is_lost(
+    turns: list[tuple[int, bool]], window: int, forced: bool
+):
+    history: list[Message] = [said("The directive.", pinned=True)]
+    for number, (size, pinned) in enumerate(turns):
+        history += turn(number, size)
+        if pinned:
+            history.append(said(f"Kept {number}.", pinned=True))
+    found = compact(history, overhead_tokens=500, window=window, forced=forced)
+    after = found.history if found else history
+    calls = [c.id for m in after if isinstance(m, AssistantMessage) for c in m.tool_calls]
+    results = [p.call_id for m in after for p in m.parts if isinstance(p, ToolResult)]
+    assert calls == results
+    pinned_before = [m for m in history if isinstance(m, UserMessage) and m.pinned]
+    assert [m for m in after if isinstance(m, UserMessage) and m.pinned] == pinned_before
+    assert after[-1] == history[-1]
+    assert History.validate_json(History.dump_json(after)) == after
+    assert estimate(after) <= estimate(history) + 2000

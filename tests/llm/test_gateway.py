@@ -1,0 +1,328 @@
+"""Calls through the real clients to scripted servers: answers, faults, fallbacks, cancellation."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from tests.support.gateway import ACCOUNT, open_gateway, spender
+from tests.support.models import StartModels
+
+from forge.llm.errors import (
+    AnswerUnusable,
+    ContextFull,
+    ModelFault,
+    ModelKeyRefused,
+    ModelRejected,
+    ModelUnknown,
+)
+from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult, UserMessage, said
+from forge.llm.models import CallStatus, Prompt, ProviderKind, Role, ToolSpec
+from forge.llm.request import WordsWereShown
+from forge.store.engine import Store
+
+READ = ToolSpec(
+    name="read_file",
+    description="Read a file.",
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
+
+
+def prompt(text: str = "fix it", **given: Any) -> Prompt:
+    return Prompt(**{"system": "You are a test.", "messages": [said(text)], "max_output": 1000, **given})
+
+
+def script(*turns: dict[str, Any], **given: Any) -> dict[str, Any]:
+    return {"scenes": {"only": {"turns": list(turns), "after": "repeat"}}, **given}
+
+
+@pytest.mark.parametrize("kind", list(ProviderKind))
+async def test_an_answer_has_words_tools_and_a_bill(
+    store: Store, model_server: StartModels, kind: ProviderKind
+):
+    server = model_server(script({"text": "Looking.", "tools": [{"read_file": {"path": "a.py"}}]}))
+    shown: list[str] = []
+
+    async def show(_: str, text: str) -> None:
+        shown.append(text)
+
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, kind=kind)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt(tools=[READ]), on_delta=show)
+        calls = await under.calls()
+    assert reply.message.text == "Looking." == "".join(shown)
+    assert [(call.name, call.arguments) for call in reply.message.tool_calls] == [
+        ("read_file", '{"path": "a.py"}')
+    ]
+    assert reply.stop is StopReason.TOOLS
+    assert [call.status for call in calls] == [CallStatus.SETTLED]
+    assert calls[0].cost_micros == reply.cost_micros > 0
+    assert calls[0].usage == reply.usage
+    assert calls[0].latency_ms is not None and calls[0].first_token_ms is not None
+
+
+async def test_a_conversation_with_thinking_and_results_goes_back_as_it_came(
+    store: Store, model_server: StartModels
+):
+    server = model_server(
+        script({"thinking": "Hm.", "text": "One.", "tools": [{"read_file": {"path": "a"}}]}, {"text": "Two."})
+    )
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        first = await under.gateway.call(spender("1"), Role.BUILDER, prompt(tools=[READ]))
+        call = first.message.tool_calls[0]
+        result = UserMessage(
+            parts=[ToolResult(call_id=call.id, name=call.name, text="boom", failed=True), Text(text="and?")]
+        )
+        messages = [said("fix it"), first.message, result, said("well?")]
+        second = await under.gateway.call(spender("2"), Role.BUILDER, prompt(tools=[READ], messages=messages))
+    thought = first.message.parts[0]
+    assert isinstance(thought, Thinking) and thought.signature
+    assert second.message.text == "Two."
+    sent = server.requests()[-1].body["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "user"]
+    assert [block["type"] for block in sent[1]["content"]] == ["thinking", "text", "tool_use"]
+    assert sent[1]["content"][0]["signature"] == thought.signature
+    assert [block["type"] for block in sent[2]["content"]] == ["tool_result", "text", "text"]
+    assert sent[2]["content"][0]["is_error"] is True
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ({"kind": "429", "retry_after_s": 7}, ModelFault),
+        ("500", ModelFault),
+        ("502", ModelFault),
+        ("529", ModelFault),
+        ("cut", ModelFault),
+        ("clean_cut", ModelFault),
+        ("error_event", ModelFault),
+        ("401", ModelKeyRefused),
+        ("400", ModelRejected),
+        ("prompt_too_long", ContextFull),
+    ],
+)
+async def test_each_fault_has_its_own_error_and_one_request(
+    store: Store, model_server: StartModels, fault: Any, error: type[Exception]
+):
+    server = model_server(script({"text": "You will not see all of this sentence.", "fault": fault}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        with pytest.raises(error) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+        calls = await under.calls()
+        spent = {one.budget: one for one in await under.money.spent(ACCOUNT)}
+    assert type(caught.value) is error
+    assert len(server.requests()) == 1
+    assert [call.status for call in calls] == [CallStatus.FAILED]
+    assert spent["day"].reserved_micros == 0
+    if isinstance(fault, dict):
+        assert isinstance(caught.value, ModelFault) and caught.value.retry_after_s == 7
+
+
+@pytest.mark.parametrize(
+    ("stop", "reason"),
+    [
+        ("refusal", StopReason.REFUSED),
+        ("max_tokens", StopReason.LENGTH),
+        ("model_context_window_exceeded", StopReason.CONTEXT_FULL),
+    ],
+)
+async def test_a_stop_that_is_no_answer_is_told_apart(
+    store: Store, model_server: StartModels, stop: str, reason: StopReason
+):
+    server = model_server(script({"text": "Well", "stop": stop}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert (reply.stop, reply.message.text) == (reason, "Well")
+
+
+async def test_a_tool_call_that_was_cut_off_comes_as_it_is(store: Store, model_server: StartModels):
+    server = model_server(
+        script({"text": "W", "tools": [{"read_file": {"path": "a.py"}}], "fault": "max_tokens"})
+    )
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt(tools=[READ]))
+        cut = reply.message.tool_calls[0]
+        answered = [
+            said("x"),
+            reply.message,
+            UserMessage(parts=[ToolResult(call_id=cut.id, name=cut.name, text="cut off", failed=True)]),
+        ]
+        await under.gateway.call(spender("2"), Role.BUILDER, prompt(tools=[READ], messages=answered))
+    assert reply.stop is StopReason.LENGTH
+    assert isinstance(cut, ToolCall) and not cut.arguments.endswith("}")
+    assert len(server.requests()) == 2
+
+
+async def test_a_paused_answer_is_continued_and_joined(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "The end.", "fault": {"kind": "pause_turn", "times": 1}}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt())
+        calls = await under.calls()
+    assert reply.stop is StopReason.END
+    assert reply.message.text.endswith("The end.")
+    assert len(calls) == 2 and reply.cost_micros == sum(call.cost_micros for call in calls)
+
+
+async def test_a_dead_provider_hands_over_to_the_next_and_is_left_alone_for_a_while(
+    store: Store, model_server: StartModels
+):
+    dead = model_server(script({"text": "no", "fault": "529"}))
+    alive = model_server(script({"text": "yes"}))
+    async with open_gateway(store) as under:
+        await under.add("dead", dead.url)
+        await under.add("alive", alive.url)
+        await under.choose("dead:scripted", "alive:scripted")
+        texts = [
+            (await under.gateway.call(spender(str(i)), Role.BUILDER, prompt())).message.text for i in range(5)
+        ]
+    assert texts == ["yes"] * 5
+    assert (len(dead.requests()), len(alive.requests())) == (3, 5)
+
+
+@pytest.mark.parametrize("fault", ["401", "400"])
+async def test_nothing_is_handed_over_when_the_mistake_is_ours(
+    store: Store, model_server: StartModels, fault: str
+):
+    first = model_server(script({"text": "no", "fault": fault}))
+    second = model_server(script({"text": "yes"}))
+    async with open_gateway(store) as under:
+        await under.add("first", first.url)
+        await under.add("second", second.url)
+        await under.choose("first:scripted", "second:scripted")
+        with pytest.raises((ModelKeyRefused, ModelRejected)):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert second.requests() == []
+
+
+async def test_nobody_finishes_the_sentence_of_another(store: Store, model_server: StartModels):
+    first = model_server(
+        script({"text": "This sentence begins and then", "fault": {"kind": "cut", "after": 2}}, piece_chars=4)
+    )
+    second = model_server(script({"text": "yes"}))
+    shown: list[str] = []
+
+    async def show(_: str, text: str) -> None:
+        shown.append(text)
+
+    async with open_gateway(store) as under:
+        await under.add("first", first.url)
+        await under.add("second", second.url)
+        await under.choose("first:scripted", "second:scripted")
+        with pytest.raises(WordsWereShown):
+            await under.gateway.call(spender(), Role.BUILDER, prompt(), on_delta=show)
+        unheard = await under.gateway.call(spender("2"), Role.BUILDER, prompt())
+    assert "".join(shown).startswith("This")
+    assert second.requests() and unheard.message.text == "yes"
+
+
+async def test_a_cancelled_call_closes_the_connection_and_is_booked(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "a long answer " * 200}, delay_s=0.05))
+    began = asyncio.Event()
+
+    async def notice(_: str, text: str) -> None:
+        began.set()
+
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        call = asyncio.create_task(under.gateway.call(spender(), Role.BUILDER, prompt(), on_delta=notice))
+        async with asyncio.timeout(30):
+            await began.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(30):
+            while server.stats().disconnected == 0:
+                await asyncio.sleep(0.02)
+        booked = (await under.calls())[0]
+    assert booked.status is CallStatus.FAILED
+    assert booked.error == "CancelledError"
+    assert booked.cost_micros > 0 and booked.usage.output > 1
+
+
+class Answer(BaseModel):
+    """Whether it works."""
+
+    works: bool
+    why: str
+
+
+@pytest.mark.parametrize("kind", list(ProviderKind))
+async def test_an_answer_of_a_shape_is_repaired_once_with_the_errors_only(
+    store: Store, model_server: StartModels, kind: ProviderKind
+):
+    wrong, right = {"works": "perhaps"}, {"works": True, "why": "it does"}
+    turns: list[dict[str, Any]] = (
+        [{"tools": [{"answer": wrong}]}, {"tools": [{"answer": right}]}]
+        if kind is ProviderKind.ANTHROPIC
+        else [{"json": wrong}, {"json": right}]
+    )
+    server = model_server(script(*turns))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, kind=kind)
+        await under.choose("scripted:scripted")
+        answer = await under.gateway.ask(spender(), Role.BUILDER, prompt(), Answer)
+    assert answer == Answer(works=True, why="it does")
+    assert len(server.requests()) == 2
+    told = str(server.requests()[-1].body["messages"][-1])
+    assert "works: " in told and "why: Field required" in told
+
+
+async def test_an_answer_that_stays_wrong_is_a_failure_of_its_own(store: Store, model_server: StartModels):
+    server = model_server(script({"tools": [{"answer": {"works": "perhaps"}}]}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        with pytest.raises(AnswerUnusable, match="why"):
+            await under.gateway.ask(spender(), Role.BUILDER, prompt(), Answer)
+    assert len(server.requests()) == 2
+
+
+async def test_a_key_comes_from_the_vault_and_its_absence_is_said(store: Store, model_server: StartModels):
+    server = model_server(script({"text": "hello"}, keys=["sk-right"]))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, key_name="SCRIPTED_API_KEY")
+        await under.choose("scripted:scripted")
+        with pytest.raises(ModelKeyRefused, match="SCRIPTED_API_KEY is not set"):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+        assert server.requests() == []
+        under.secrets["SCRIPTED_API_KEY"] = "sk-wrong"
+        with pytest.raises(ModelKeyRefused, match="does not accept"):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+        under.secrets[f"account:{ACCOUNT}/SCRIPTED_API_KEY"] = "sk-right"
+        reply = await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert reply.message.text == "hello"
+
+
+async def test_a_bot_may_have_a_model_of_its_own(store: Store, model_server: StartModels):
+    usual, special = model_server(script({"text": "usual"})), model_server(script({"text": "special"}))
+    async with open_gateway(store) as under:
+        await under.add("usual", usual.url)
+        await under.add("special", special.url)
+        await under.choose("usual:scripted", role=Role.BOT)
+        await under.choose("special:scripted", role=Role.BOT, scope="bot:atlas")
+        said_by = [
+            (await under.gateway.call(spender(scope=scope), Role.BOT, prompt())).message.text
+            for scope in ("", "bot:atlas", "bot:other")
+        ]
+    assert said_by == ["usual", "special", "usual"]
+
+
+async def test_a_model_without_a_price_is_refused_with_the_way_to_set_one(store: Store):
+    async with open_gateway(store) as under:
+        await under.add("local", "http://127.0.0.1:9", models=())
+        await under.choose("local:qwen:7b")
+        with pytest.raises(ModelUnknown) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert "forge models price local:qwen:7b" in (caught.value.hint or "")

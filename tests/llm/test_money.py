@@ -1,0 +1,111 @@
+"""Budgets hold whatever happens: races, crashes, failures."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from tests.support.gateway import ACCOUNT, open_gateway, spender
+
+from forge.kernel.clock import now
+from forge.llm.errors import BudgetExceeded
+from forge.llm.models import CallStatus, Role, Spent, Usage
+from forge.llm.money import Limits, Money, Order
+from forge.llm.store import Settlement
+from forge.store.engine import Store
+
+
+def order(micros: int) -> Order:
+    return Order(Role.BUILDER, "scripted", "scripted", "hash", micros)
+
+
+def settled(micros: int) -> Settlement:
+    return Settlement(CallStatus.SETTLED, Usage(input=10, output=5), micros, now())
+
+
+async def spent(money: Money) -> dict[str, Spent]:
+    return {one.budget: one for one in await money.spent(ACCOUNT)}
+
+
+async def test_a_call_reserves_its_worst_case_and_settles_what_it_was(store: Store):
+    money = Money(store, Limits(1, 2, 3))
+    call_id = await money.reserve(spender(run_id="run-1"), order(600_000))
+    under_way = (await spent(money))["day"]
+    await money.settle(spender(run_id="run-1"), call_id, settled(200_000))
+    await money.settle(spender(run_id="run-1"), call_id, settled(200_000))
+    after = (await spent(money))["day"]
+    assert (under_way.spent_micros, under_way.reserved_micros) == (0, 600_000)
+    assert (after.spent_micros, after.reserved_micros, after.limit_micros) == (200_000, 0, 2_000_000)
+
+
+async def test_what_does_not_fit_is_refused_before_it_starts_and_changes_nothing(store: Store):
+    money = Money(store, Limits(1, 2, 3))
+    call_id = await money.reserve(spender("a", run_id="run-1"), order(700_000))
+    with pytest.raises(BudgetExceeded) as caught:
+        await money.reserve(spender("b", run_id="run-1"), order(400_000))
+    assert (caught.value.budget, caught.value.spent_micros, caught.value.limit_micros) == (
+        "run",
+        700_000,
+        1_000_000,
+    )
+    day = (await spent(money))["day"]
+    assert day.reserved_micros == 700_000
+    await money.settle(spender("a", run_id="run-1"), call_id, settled(100_000))
+    await money.reserve(spender("b", run_id="run-1"), order(400_000))
+
+
+@pytest.mark.parametrize(("budget", "limits"), [("day", Limits(9, 1, 9)), ("server", Limits(9, 9, 1))])
+async def test_each_budget_holds_by_itself(store: Store, budget: str, limits: Limits):
+    money = Money(store, limits)
+    await money.reserve(spender("a"), order(900_000))
+    with pytest.raises(BudgetExceeded) as caught:
+        await money.reserve(spender("b"), order(200_000))
+    assert caught.value.budget == budget
+
+
+async def test_of_many_calls_at_once_only_those_that_fit_start(store: Store):
+    money = Money(store, Limits(1, 9, 9))
+
+    async def attempt(number: int) -> bool:
+        try:
+            await money.reserve(spender(str(number), run_id="run-1"), order(300_000))
+        except BudgetExceeded:
+            return False
+        return True
+
+    started = await asyncio.gather(*(attempt(number) for number in range(12)))
+    assert sum(started) == 3
+
+
+async def test_a_call_whose_process_died_is_booked_at_its_worst_case_by_the_next_attempt(store: Store):
+    async with open_gateway(store, limits=Limits(1, 9, 9)) as under:
+        await under.money.reserve(spender("step", run_id="run-1"), order(300_000))
+        again = await under.money.reserve(spender("step", run_id="run-1"), order(300_000))
+        await under.money.settle(spender("step", run_id="run-1"), again, settled(50_000))
+        calls = await under.calls()
+        day = (await spent(under.money))["day"]
+    assert [(call.status, call.cost_micros) for call in calls] == [
+        (CallStatus.LOST, 300_000),
+        (CallStatus.SETTLED, 50_000),
+    ]
+    assert (day.spent_micros, day.reserved_micros) == (350_000, 0)
+
+
+async def test_a_person_can_let_a_run_spend_more(store: Store):
+    money = Money(store, Limits(1, 9, 9))
+    with pytest.raises(BudgetExceeded):
+        await money.reserve(spender(run_id="run-1"), order(1_500_000))
+    async with store.begin() as tx:
+        await money.raise_run(tx, "run-1", 1_000_000)
+    await money.reserve(spender(run_id="run-1"), order(1_500_000))
+    with pytest.raises(BudgetExceeded):
+        await money.reserve(spender(run_id="run-2"), order(1_500_000))
+
+
+async def test_a_day_ends_at_midnight_utc(store: Store):
+    moment = datetime(2026, 11, 15, 23, 59, tzinfo=UTC)
+    money = Money(store, Limits(9, 1, 9), clock=lambda: moment)
+    await money.reserve(spender("a"), order(900_000))
+    with pytest.raises(BudgetExceeded):
+        await money.reserve(spender("b"), order(900_000))
+    moment = datetime(2026, 11, 16, 0, 0, tzinfo=UTC)
+    await money.reserve(spender("b"), order(900_000))

@@ -1,0 +1,80 @@
+"""A model gateway whose providers are scripted servers: real clients, real money, no real bill."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from pydantic import SecretStr
+
+from forge.errors import NotFound
+from forge.llm import store as llm_store
+from forge.llm.breaker import Breaker
+from forge.llm.catalog import Catalog
+from forge.llm.gateway import Gateway
+from forge.llm.models import ModelCall, Price, Provider, ProviderKind, Role
+from forge.llm.money import Limits, Money, Spender
+from forge.store.engine import Store
+from forge.telemetry import Metrics
+
+ACCOUNT = "account-1"
+PRICE = Price(input=3, output=15, cache_read=0.3, cache_write=3.75, context_window=200_000, overridden=True)
+
+
+@dataclass
+class GatewayUnderTest:
+    gateway: Gateway
+    catalog: Catalog
+    money: Money
+    store: Store
+    secrets: dict[str, str] = field(default_factory=dict[str, str])
+
+    async def add(
+        self,
+        name: str,
+        url: str,
+        *,
+        kind: ProviderKind = ProviderKind.ANTHROPIC,
+        key_name: str | None = None,
+        models: tuple[str, ...] = ("scripted",),
+        price: Price = PRICE,
+    ) -> None:
+        base = url if kind is ProviderKind.ANTHROPIC else f"{url}/v1"
+        async with self.store.begin() as tx:
+            provider = Provider(name=name, kind=kind, base_url=base, key_name=key_name)
+            await llm_store.save_provider(tx, ACCOUNT, provider)
+            for model in models:
+                await llm_store.save_price(tx, ACCOUNT, f"{name}:{model}", price)
+
+    async def choose(self, *chain: str, role: Role = Role.BUILDER, scope: str = "") -> None:
+        async with self.store.begin() as tx:
+            await llm_store.save_chain(tx, ACCOUNT, scope, role, list(chain))
+
+    async def calls(self) -> list[ModelCall]:
+        """Oldest first."""
+        async with self.store.read() as tx:
+            return (await llm_store.list_calls(tx, ACCOUNT))[::-1]
+
+
+def spender(key: str = "step-1", run_id: str | None = None, scope: str = "") -> Spender:
+    return Spender(ACCOUNT, key, run_id, scope)
+
+
+@asynccontextmanager
+async def open_gateway(
+    store: Store, *, limits: Limits | None = None, breaker: Breaker | None = None
+) -> AsyncGenerator[GatewayUnderTest]:
+    secrets: dict[str, str] = {}
+
+    async def resolve(name: str, scope: str) -> SecretStr:
+        found = secrets.get(f"{scope}/{name}") or secrets.get(name)
+        if found is None:
+            raise NotFound(f"no {name}")
+        return SecretStr(found)
+
+    catalog = Catalog(store, resolve, dict.fromkeys(Role, "claude-sonnet-4-5"))
+    money = Money(store, limits or Limits(run_usd=10, day_usd=50, server_usd=200))
+    gateway = Gateway(catalog, money, Metrics(version="test"), breaker=breaker)
+    try:
+        yield GatewayUnderTest(gateway, catalog, money, store, secrets)
+    finally:
+        await gateway.close()
