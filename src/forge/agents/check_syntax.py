@@ -1,0 +1,108 @@
+"""The tool that looks whether one file is well-formed, without executing it."""
+
+import asyncio
+from pathlib import PurePosixPath
+
+from pydantic import Field
+
+from forge.agents import syntax
+from forge.agents.command_policy import Allowed
+from forge.agents.commands import run
+from forge.agents.file_reading import ToolInput, failed
+from forge.agents.models import ToolDetail, ToolOutcome
+from forge.agents.outcomes import detail_of, has_succeeded
+from forge.agents.tools import Effect, Tool, ToolContext, failure
+from forge.errors import NotFound
+from forge.sandbox.models import End, Network, Outcome
+from forge.workspace.paths import parse
+
+TIMEOUT_S = 30
+TYPESCRIPT = "node_modules/typescript/bin/tsc"
+_NODE = (".js", ".mjs", ".cjs")
+_TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts", ".jsx")
+_TSC = ("--noEmit", "--pretty", "false", "--skipLibCheck", "--jsx", "preserve", "--allowJs", "--ignoreConfig")
+
+
+class CheckSyntaxInput(ToolInput):
+    path: str = Field(description="Relative to the workspace, such as src/app.py.")
+
+
+class CheckSyntax(Tool[CheckSyntaxInput]):
+    name = "check_syntax"
+    description = (
+        "Check one file without executing it: Python, JSON, TOML, JavaScript; TypeScript and JSX when the project "
+        "has installed typescript. Gives the errors with their lines, or says that there are none."
+    )
+    effect = Effect.RUNS
+    input = CheckSyntaxInput
+
+    async def use(self, given: CheckSyntaxInput, context: ToolContext) -> ToolOutcome:
+        found = await asyncio.to_thread(context.files.read, given.path, limit=syntax.MOST_BYTES)
+        if found.hash is None:
+            return failed(given.path, f"{given.path!r} is too large to be checked ({found.size:,} bytes).")
+        if syntax.language_of(given.path):
+            return _told(given.path, await syntax.check(given.path, found.data))
+        argv = await asyncio.to_thread(_checker, given.path, context)
+        if argv is None:
+            return failed(given.path, f"{given.path!r} cannot be checked: {_why_not(given.path)}")
+        allowed = Allowed(argv, Network.NONE, None, len(argv), in_environment=False)
+        return _told_by_program(given.path, argv, await run(context, allowed, TIMEOUT_S))
+
+
+def _checker(path: str, context: ToolContext) -> tuple[str, ...] | None:
+    suffix = PurePosixPath(path).suffix.lower()
+    relative = f"./{'/'.join(parse(path))}"
+    if suffix in _NODE:
+        return ("node", "--check", relative)
+    if suffix in _TYPESCRIPT and _is_there(TYPESCRIPT, context):
+        return ("node", TYPESCRIPT, *_TSC, relative)
+    return None
+
+
+def _is_there(path: str, context: ToolContext) -> bool:
+    try:
+        context.files.stat(path)
+    except NotFound:
+        return False
+    return True
+
+
+def _why_not(path: str) -> str:
+    if PurePosixPath(path).suffix.lower() in _TYPESCRIPT:
+        return (
+            "typescript is not installed in the project (run_command with npm install --save-dev typescript)."
+        )
+    return "there is no checker for this kind of file."
+
+
+def _told(path: str, found: syntax.Syntax) -> ToolOutcome:
+    if not found.is_known:
+        return failed(path, f"{path!r} cannot be checked: it is nested too deeply, or takes too long.")
+    if found.problem is not None:
+        return ToolOutcome(
+            text=f"{path}: {found.problem}",
+            is_error=True,
+            summary=f"{path}: {found.problem}",
+            detail=ToolDetail(path=path),
+        )
+    return _clean(path, ToolDetail(path=path))
+
+
+def _told_by_program(path: str, argv: tuple[str, ...], outcome: Outcome) -> ToolOutcome:
+    detail = detail_of(argv, outcome).model_copy(update={"path": path})
+    if has_succeeded(outcome):
+        return _clean(path, detail)
+    if outcome.end is not End.EXITED:
+        return failure(f"{path!r} cannot be checked: {argv[0]} {outcome.end.value}.").model_copy(
+            update={"detail": detail}
+        )
+    said = "\n".join(
+        output.text.strip() for output in (outcome.stdout, outcome.stderr) if output.text.strip()
+    )
+    return ToolOutcome(
+        text=f"{path} has errors:\n{said}", is_error=True, summary=f"{path} has errors", detail=detail
+    )
+
+
+def _clean(path: str, detail: ToolDetail) -> ToolOutcome:
+    return ToolOutcome(text=f"{path}: no errors", summary=f"{path}: no errors", detail=detail)

@@ -1,0 +1,146 @@
+"""Which commands an agent may run, decided by the program and its arguments, and never by a prefix of the text.
+
+This is early and clear feedback, not the boundary: that is the sandbox, in which every command runs and which holds
+whatever a test, a build script or a mistake in this table does. A command is split into words once and executed as
+those words; there is no shell at any point.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.agents.command_rules import COMMANDS, TESTS, Rule, Runner
+from forge.agents.command_words import NotACommand, split
+from forge.errors import Denied
+from forge.sandbox.models import Network
+
+_OUTSIDE = re.compile(r"(?:^|[=:,@]|^-\w+)(/.*|\.\.(?:/.*)?$)|(?:^|[=:])(~.*)")
+_CLIMBS = re.compile(r"(?:^|[=:,@/])\.\.(?:/|$)|^-\w+\.\.(?:/|$)")
+_ADDRESS = re.compile(r"\w[\w+.-]*://|^git@", re.ASCII)
+_ASSIGNMENT = re.compile(r"\w+\+?=")
+MOST_SHOWN = 60
+
+
+class CommandRefused(Denied):
+    """A command that is not on the list, or with something that is not."""
+
+
+@dataclass(frozen=True)
+class Allowed:
+    argv: tuple[str, ...]
+    network: Network
+    runner: Runner | None
+    begin: int
+    """So many words were the rule's own; options of ours go behind them."""
+    in_environment: bool
+
+
+def allow_tests(command: str, root: Path) -> Allowed:
+    return _allow(command, root, TESTS, "run_tests takes")
+
+
+def allow_command(command: str, root: Path) -> Allowed:
+    """Tests are commands, too."""
+    return _allow(command, root, (*COMMANDS, *TESTS), "run_command takes")
+
+
+def _allow(command: str, root: Path, rules: Sequence[Rule], takes: str) -> Allowed:
+    try:
+        words = split(command)
+    except NotACommand as error:
+        raise CommandRefused(str(error)) from error
+    _check_program(words[0])
+    rule = max(
+        (rule for rule in rules if _begins(words, rule)), key=lambda rule: len(rule.words), default=None
+    )
+    if rule is None:
+        raise CommandRefused(f"{_shown(words)} is not allowed.", hint=f"{takes}: {_list(rules)}.")
+    begin = rule.words if not rule.words[-1].endswith("*") else (*rule.words[:-1], words[len(rule.words) - 1])
+    runs = rule.runs if begin == rule.words else begin
+    rest = words[len(begin) :]
+    _check_words(rest, rule, root)
+    return Allowed((*runs, *rest), rule.network, rule.runner, len(runs), rule.in_environment)
+
+
+def _check_program(program: str) -> None:
+    if _ASSIGNMENT.match(program):
+        raise CommandRefused("Variables cannot be set in front of a command.")
+    if "/" in program or "\\" in program:
+        raise CommandRefused("The program is called by its bare name, such as pytest.")
+
+
+def _begins(words: list[str], rule: Rule) -> bool:
+    begin = words[: len(rule.words)]
+    return len(begin) == len(rule.words) and all(map(_fits, begin, rule.words))
+
+
+def _fits(word: str, wanted: str) -> bool:
+    return word.startswith(wanted[:-1]) if wanted.endswith("*") else word == wanted
+
+
+def _check_words(words: Sequence[str], rule: Rule, root: Path) -> None:
+    is_passed_on = False
+    for word in words:
+        _check_place(word, rule, root)
+        if word == "--":
+            is_passed_on = True
+        elif word.startswith("-") and word != "-":
+            _check_option(word, rule, is_passed_on=is_passed_on)
+        elif not is_passed_on and not rule.rest.others.fullmatch(word):
+            raise CommandRefused(
+                f"{_shown([*rule.words, word])} is not allowed: {word[:MOST_SHOWN]!r} is no name."
+            )
+
+
+def _check_place(word: str, rule: Rule, root: Path) -> None:
+    """Nothing outside the workspace is named, neither a path nor an address."""
+    if _ADDRESS.search(word):
+        raise CommandRefused(
+            f"{word[:MOST_SHOWN]!r} is an address; commands have no network but for packages."
+        )
+    if word.startswith("@") and rule.network is Network.NONE and rule.words[0] != "git":
+        raise CommandRefused(f"{word[:MOST_SHOWN]!r}: arguments from a file are not supported.")
+    outside = [found for match in _OUTSIDE.finditer(word) for found in match.groups() if found]
+    if _CLIMBS.search(word) or any(not _is_beneath(path, root) for path in outside):
+        raise CommandRefused(
+            f"{word[:MOST_SHOWN]!r} leads out of the workspace.", hint="Use paths relative to the workspace."
+        )
+
+
+def _is_beneath(path: str, root: Path) -> bool:
+    return path == str(root) or path.startswith(f"{root}/")
+
+
+def _check_option(word: str, rule: Rule, *, is_passed_on: bool) -> None:
+    name = word.partition("=")[0]
+    if rule.rest.only is not None:
+        refused = not is_passed_on and name not in rule.rest.only
+    else:
+        refused = any(_is_meant(name, never) for never in rule.rest.never)
+    if refused:
+        hint = f"There are: {' '.join(sorted(rule.rest.only))}." if rule.rest.only else None
+        raise CommandRefused(f"{name[:MOST_SHOWN]} is not allowed with {' '.join(rule.words)}.", hint=hint)
+
+
+def _is_meant(name: str, never: str) -> bool:
+    """Programs take options by the beginning of their names, so a beginning counts as the whole."""
+    if name == never.rstrip("*") or (never.endswith("*") and name.startswith(never[:-1])):
+        return True
+    return name.startswith("--") and len(name) > len("--") and never.startswith(name)
+
+
+def _shown(words: Sequence[str]) -> str:
+    return f"{' '.join(words[:4])[:MOST_SHOWN]!r}"
+
+
+def _list(rules: Iterable[Rule]) -> str:
+    """`git status|diff|log|show` and so on."""
+    groups: dict[str, list[str]] = {}
+    for rule in rules:
+        *before, last = rule.words
+        if rule.words[0].endswith("3"):
+            continue
+        groups.setdefault(" ".join(before), []).append(last)
+    parts = [f"{before} {'|'.join(dict.fromkeys(last))}" for before, last in groups.items() if before]
+    return ", ".join([*dict.fromkeys(groups.get("", [])), *parts])

@@ -1,0 +1,69 @@
+"""Runs what the policy allowed, in the sandbox, with the programs of the project and of this machine in reach."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forge.agents.command_policy import Allowed
+from forge.agents.tools import ToolContext
+from forge.sandbox.models import Command, End, Limits, Network, Outcome
+from forge.sandbox.toolchain import toolchain
+
+ENVIRONMENT = ".venv"
+"""The project's own Python environment, in the workspace."""
+MAKE_ENVIRONMENT = ("python3", "-m", "venv", ENVIRONMENT)
+MAKE_ENVIRONMENT_S = 120.0
+
+LIMITS = Limits(memory_bytes=2 << 30, processes=256, disk_bytes=1 << 30, inodes=50_000)
+INSTALL_LIMITS = replace(LIMITS, disk_bytes=3 << 30, inodes=200_000, tmp_bytes=512 << 20)
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a tool adds to a command."""
+
+    options: tuple[str, ...] = ()
+    writable: tuple[Path, ...] = ()
+
+
+async def run(
+    context: ToolContext,
+    allowed: Allowed,
+    timeout_s: float,
+    extra: Extra = Extra(),  # noqa: B008 - immutable
+) -> Outcome:
+    workdir = context.files.root.resolve()
+    if allowed.in_environment and not (workdir / ENVIRONMENT / "bin" / "python3").exists():
+        made = await context.sandboxes.run(
+            await _command(workdir, MAKE_ENVIRONMENT, replace(INSTALL_LIMITS, timeout_s=MAKE_ENVIRONMENT_S))
+        )
+        if made.end is not End.EXITED or made.exit_code != 0:
+            return made
+    argv = (*allowed.argv[: allowed.begin], *extra.options, *allowed.argv[allowed.begin :])
+    limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
+    command = await _command(workdir, argv, replace(limits, timeout_s=timeout_s))
+    return await context.sandboxes.run(replace(command, network=allowed.network, writable=extra.writable))
+
+
+async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Command:
+    tools = await asyncio.to_thread(toolchain, [workdir])
+    return Command(
+        argv=argv,
+        workdir=workdir,
+        limits=limits,
+        env=_environment(workdir, tools.path),
+        read_only=tools.read_only,
+    )
+
+
+def _environment(workdir: Path, path: str) -> Mapping[str, str]:
+    return {
+        "PATH": f"{workdir}/{ENVIRONMENT}/bin:{workdir}/node_modules/.bin:{path}",
+        # Bytecode is compared by the second: an edit right after a test run would not be noticed.
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": str(workdir),
+    }

@@ -1,0 +1,93 @@
+"""What became of a command, in words for a model and as fields for everyone else."""
+
+from collections.abc import Iterator
+
+from forge.agents.command_policy import Allowed
+from forge.agents.command_rules import Runner
+from forge.agents.models import ToolDetail, ToolOutcome
+from forge.agents.reports import Counts
+from forge.sandbox.models import End, Outcome, Output
+
+_STOPPED = {
+    End.TIMEOUT: "it took too long",
+    End.CPU: "it used too much processor time",
+    End.MEMORY: "it used too much memory",
+    End.PROCESSES: "it started too many processes",
+    End.FILE_SIZE: "it wrote too large a file",
+    End.DISK: "it wrote too much to disk",
+    End.INODES: "it made too many files",
+}
+_INSTALL = {
+    Runner.PYTEST: "run_command with pip install pytest",
+    Runner.VITEST: "run_command with npm install --save-dev vitest",
+    Runner.JEST: "run_command with npm install --save-dev jest",
+}
+
+
+def tell(allowed: Allowed, outcome: Outcome, counts: Counts | None = None) -> ToolOutcome:
+    return ToolOutcome(
+        text="\n".join(_lines(allowed, outcome, counts)),
+        is_error=not has_succeeded(outcome),
+        summary=_summary(outcome, counts),
+        detail=detail_of(allowed.argv, outcome, counts),
+    )
+
+
+def has_succeeded(outcome: Outcome) -> bool:
+    return outcome.end is End.EXITED and outcome.exit_code == 0
+
+
+def detail_of(argv: tuple[str, ...], outcome: Outcome, counts: Counts | None = None) -> ToolDetail:
+    return ToolDetail(
+        argv=list(argv),
+        exit_code=outcome.exit_code,
+        end=outcome.end.value,
+        passed=counts.passed if counts else None,
+        failed=counts.failed if counts else None,
+        skipped=counts.skipped if counts else None,
+        truncated=outcome.stdout.truncated or outcome.stderr.truncated,
+        sandbox=outcome.level.value,
+        fetched=list(outcome.fetched) or None,
+    )
+
+
+def _lines(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> Iterator[str]:
+    yield f"{_how_it_ended(outcome)}, after {outcome.duration_ms / 1000:.1f} s"
+    if counts:
+        yield str(counts)
+    if advice := _advice(allowed, outcome, counts):
+        yield advice
+    yield from _output("stdout", outcome.stdout)
+    yield from _output("stderr", outcome.stderr)
+
+
+def _output(name: str, output: Output) -> Iterator[str]:
+    if output.total_bytes:
+        yield f"--- {name} ---"
+        yield output.text.rstrip("\n")
+
+
+def _how_it_ended(outcome: Outcome) -> str:
+    if outcome.end is End.EXITED:
+        return f"exit code {outcome.exit_code}"
+    if outcome.end is End.NOT_STARTED:
+        return "not started"
+    return f"stopped: {_STOPPED[outcome.end]}"
+
+
+def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | None:
+    """A program that is not there, or a test runner that came to nothing, may have to be installed first."""
+    install = _INSTALL.get(allowed.runner or Runner.OTHER)
+    if outcome.end is End.NOT_STARTED:
+        return (
+            f"{allowed.argv[0]} is not installed here. {f'Install it: {install}.' if install else ''}".strip()
+        )
+    if install and counts is None and outcome.end is End.EXITED and outcome.exit_code:
+        return f"No test was reported. If {allowed.runner} is not installed in the project: {install}."
+    return None
+
+
+def _summary(outcome: Outcome, counts: Counts | None) -> str:
+    if outcome.end is not End.EXITED or (counts is None and outcome.exit_code):
+        return _how_it_ended(outcome)
+    return str(counts) if counts else "exit code 0"

@@ -1,0 +1,152 @@
+"""How many tests passed, from the report the runner itself writes.
+
+The report comes out of the sandbox, so it is read like anything a stranger hands over: from a directory of its own,
+never through a link, bounded, without entities. A report that cannot be read means that nobody knows the counts; it is
+never an error, and the output of a run is never searched for words instead.
+"""
+
+import asyncio
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from os import chown, getuid
+from pathlib import Path
+from xml.parsers import expat
+
+from pydantic import BaseModel, Field, ValidationError
+
+from forge.agents.command_rules import Runner
+from forge.errors import ForgeError
+from forge.workspace.files import Files
+
+NAME = "report"
+MOST_BYTES = 20 << 20
+
+
+@dataclass(frozen=True)
+class Counts:
+    passed: int
+    failed: int
+    skipped: int
+
+    def __str__(self) -> str:
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+class Report:
+    """A place for one report, and the options that make a runner write it there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def options(self, runner: Runner) -> tuple[str, ...]:
+        file = self.folder / NAME
+        return {
+            Runner.PYTEST: (f"--junitxml={file}",),
+            Runner.VITEST: ("--reporter=default", "--reporter=json", f"--outputFile.json={file}"),
+            Runner.JEST: ("--json", f"--outputFile={file}"),
+            Runner.NODE: (
+                *("--test-reporter=spec", "--test-reporter-destination=stdout"),
+                *("--test-reporter=junit", f"--test-reporter-destination={file}"),
+            ),
+        }.get(runner, ())
+
+    def counts(self, runner: Runner) -> Counts | None:
+        with suppress(ForgeError), Files(self.folder) as files:
+            found = files.read(NAME, limit=MOST_BYTES)
+            if found.hash is not None:
+                return _READERS[runner](found.data) if runner in _READERS else None
+        return None
+
+
+@asynccontextmanager
+async def report_folder(workdir: Path) -> AsyncGenerator[Report]:
+    """Outside the workspace, writable for whoever the workspace belongs to, gone afterwards."""
+    folder = await asyncio.to_thread(_make_folder, workdir)
+    try:
+        yield Report(folder)
+    finally:
+        await asyncio.to_thread(_remove, folder)
+
+
+def _make_folder(workdir: Path) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="forge-report-")).resolve()
+    if getuid() == 0:
+        owner = workdir.stat()
+        chown(folder, owner.st_uid, owner.st_gid)
+    return folder
+
+
+def _remove(folder: Path) -> None:
+    """Tests may have put anything there; what Python cannot remove (closed or endlessly deep folders), `rm` can."""
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", str(folder)], check=False, capture_output=True)  # noqa: S603
+
+
+def read_junit(data: bytes) -> Counts | None:
+    """Counts cases by what they contain; totals that a file claims about itself are not looked at."""
+    try:
+        return _Junit().read(data)
+    except (expat.ExpatError, ValueError):
+        return None
+
+
+class _Junit:
+    def __init__(self) -> None:
+        self._count = {"passed": 0, "failed": 0, "skipped": 0}
+        self._case = "passed"
+
+    def read(self, data: bytes) -> Counts | None:
+        parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._refuse
+        parser.EntityDeclHandler = self._refuse
+        parser.Parse(data, True)
+        return Counts(**self._count)
+
+    def _start(self, name: str, _: object) -> None:
+        if name == "testcase":
+            self._case = "passed"
+        elif name in ("failure", "error"):
+            self._case = "failed"
+        elif name == "skipped" and self._case == "passed":
+            self._case = "skipped"
+
+    def _end(self, name: str) -> None:
+        if name == "testcase":
+            self._count[self._case] += 1
+
+    def _refuse(self, *_: object) -> None:
+        raise ValueError("a report declares no document type and no entities")
+
+
+class _Jest(BaseModel):
+    """vitest writes the same."""
+
+    passed: int = Field(alias="numPassedTests", ge=0)
+    failed: int = Field(alias="numFailedTests", ge=0)
+    pending: int = Field(alias="numPendingTests", ge=0)
+    todo: int = Field(alias="numTodoTests", ge=0, default=0)
+
+
+def read_jest(data: bytes) -> Counts | None:
+    try:
+        found = _Jest.model_validate_json(data)
+    except ValidationError:
+        return None
+    return Counts(found.passed, found.failed, found.pending + found.todo)
+
+
+_READERS = {
+    Runner.PYTEST: read_junit,
+    Runner.NODE: read_junit,
+    Runner.VITEST: read_jest,
+    Runner.JEST: read_jest,
+}
