@@ -1,5 +1,9 @@
 """A project with a secret beside it; everything runs on both ways of opening files."""
 
+import ctypes
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,3 +38,31 @@ def root(tmp_path: Path, outside: Path) -> Path:
 def files(request: pytest.FixtureRequest, root: Path) -> Iterator[Files]:
     with Files(root, kernel=None if request.param == "kernel" else False) as files:
         yield files
+
+
+EXCHANGE = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+one, two = sys.argv[1].encode(), sys.argv[2].encode()
+print(libc.renameat2(-100, one, -100, two, 2), flush=True)
+while True:
+    libc.renameat2(-100, one, -100, two, 2)
+"""
+
+
+@pytest.fixture
+def exchanged(root: Path, outside: Path) -> Iterator[None]:
+    """A directory and a link to the outside that change places all the time, as quickly as the system can."""
+    (root / "swap").mkdir()
+    (root / "swap" / "secret.txt").write_text("inside")
+    (root / "other").symlink_to("../outside")
+    if not hasattr(ctypes.CDLL(None), "renameat2"):
+        pytest.skip("needs renameat2")
+    arguments = [sys.executable, "-c", EXCHANGE, str(root / "swap"), str(root / "other")]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        works = process.stdout.readline() == b"0\n"
+        yield
+        process.send_signal(signal.SIGKILL)
+    if not works:
+        pytest.skip("this file system cannot exchange names")

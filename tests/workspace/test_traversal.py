@@ -1,12 +1,8 @@
 """Tens of thousands of paths that try to get out, links that point everywhere, and names exchanged meanwhile."""
 
-import ctypes
 import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -131,34 +127,6 @@ def test_any_text_is_a_path_inside_or_an_error_of_ours(root: Path, outside: Path
     with Files(root) as files:
         try_all(files, path)
     assert snapshot(outside) == before
-
-
-EXCHANGE = """
-import ctypes, sys
-libc = ctypes.CDLL(None, use_errno=True)
-one, two = sys.argv[1].encode(), sys.argv[2].encode()
-print(libc.renameat2(-100, one, -100, two, 2), flush=True)
-while True:
-    libc.renameat2(-100, one, -100, two, 2)
-"""
-
-
-@pytest.fixture
-def exchanged(root: Path, outside: Path) -> Iterator[None]:
-    """A directory and a link to the outside that change places all the time, as quickly as the system can."""
-    (root / "swap").mkdir()
-    (root / "swap" / "secret.txt").write_text("inside")
-    (root / "other").symlink_to("../outside")
-    if not hasattr(ctypes.CDLL(None), "renameat2"):
-        pytest.skip("needs renameat2")
-    arguments = [sys.executable, "-c", EXCHANGE, str(root / "swap"), str(root / "other")]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
-        assert process.stdout
-        works = process.stdout.readline() == b"0\n"
-        yield
-        process.send_signal(signal.SIGKILL)
-    if not works:
-        pytest.skip("this file system cannot exchange names")
 
 
 @pytest.mark.usefixtures("exchanged")

@@ -1,0 +1,164 @@
+"""Running git: our own binary, an environment of our own, a limit of time and of output for every command."""
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.errors import ForgeError, TooLarge, Unavailable
+
+TIMEOUT_S = 60.0
+MAX_OUTPUT = 64 << 20
+_MAX_COMPLAINT = 4096
+_CHUNK = 1 << 16
+
+
+class GitFailed(ForgeError):
+    """A command of git that should have worked did not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    code: int
+    out: bytes
+    is_cut: bool
+    complaint: str
+
+
+@dataclass(frozen=True, slots=True)
+class GitRunner:
+    git_dir: Path
+    work_tree: Path
+    lock: int
+    """The descriptor of the lock on the git directory: every git holds it as long as it lives."""
+
+    async def run(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
+        """What a command says; GitFailed unless it worked."""
+        said = await self.ask(*arguments, stdin=stdin, env=env)
+        if said.code != 0:
+            raise GitFailed(
+                f"git {arguments[0]} failed ({said.code}): {said.complaint or 'it did not say why'}"
+            )
+        return said.out
+
+    async def ask(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        limit: int = MAX_OUTPUT,
+        cut: bool = False,
+    ) -> Said:
+        """Whatever it says. More than `limit` is refused, or cut if that is welcome."""
+        process = await self._start(arguments, env or {})
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                out, complaint, _ = await asyncio.gather(
+                    _read(process, limit), _read_complaint(process.stderr), _feed(process.stdin, stdin)
+                )
+                code = await process.wait()
+        except TimeoutError:
+            raise Unavailable(
+                f"git {arguments[0]} took more than {TIMEOUT_S:.0f} s.",
+                hint="A pipe called .gitignore or .gitattributes, or very many files, can be the reason.",
+            ) from None
+        finally:
+            await _end(process)
+        if len(out) > limit and not cut:
+            raise TooLarge(f"git {arguments[0]} had more to say than {limit:,} bytes.")
+        return Said(code, out[:limit], len(out) > limit, complaint)
+
+    async def _start(self, arguments: tuple[str, ...], env: Mapping[str, str]) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            find_git(),
+            "--literal-pathspecs",
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self.work_tree,
+            env=self._environment() | dict(env),
+            pass_fds=(self.lock,),
+            start_new_session=True,
+        )
+
+    def _environment(self) -> dict[str, str]:
+        """Nothing of ours but what is listed: no home, no helpers, no network, no questions."""
+        return {
+            "PATH": os.defpath,
+            "HOME": str(self.git_dir),
+            "XDG_CONFIG_HOME": str(self.git_dir),
+            "LC_ALL": "C",
+            "TZ": "UTC",
+            "GIT_DIR": str(self.git_dir),
+            "GIT_WORK_TREE": str(self.work_tree),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_ALLOW_PROTOCOL": "none",
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ASKPASS": "false",
+            "GIT_EDITOR": "false",
+            "GIT_PAGER": "cat",
+        }
+
+
+def find_git() -> str:
+    found = shutil.which("git")
+    if found is None:
+        raise Unavailable("git is not installed.", hint="Install it: apt install git (or dnf, pacman, brew).")
+    return found
+
+
+async def _read(process: asyncio.subprocess.Process, limit: int) -> bytes:
+    """All of it; with one byte too many it has said enough."""
+    said = bytearray()
+    while process.stdout and (chunk := await process.stdout.read(_CHUNK)):
+        said += chunk
+        if len(said) > limit:
+            _kill(process)
+            break
+    return bytes(said)
+
+
+async def _read_complaint(stream: asyncio.StreamReader | None) -> str:
+    """The end of what it says about errors: there is the reason."""
+    tail = b""
+    while stream and (chunk := await stream.read(_CHUNK)):
+        tail = (tail + chunk)[-_MAX_COMPLAINT:]
+    return tail.decode("utf-8", "replace").strip()
+
+
+async def _feed(stream: asyncio.StreamWriter | None, data: bytes) -> None:
+    if stream is None:
+        return
+    with suppress(BrokenPipeError, ConnectionResetError):
+        stream.write(data)
+        await stream.drain()
+    stream.close()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Also when we are cancelled: no git is left behind."""
+    if process.returncode is None:
+        _kill(process)
+    await asyncio.shield(_drain(process))
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    for stream in (process.stdout, process.stderr):
+        while stream and await stream.read(_CHUNK):
+            pass
+    await process.wait()

@@ -1,0 +1,470 @@
+import asyncio
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from forge.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
+from forge.workspace import gitrunner
+from forge.workspace.errors import NoSuchPath
+from forge.workspace.git import Git
+from forge.workspace.gitdir import GitDir
+from forge.workspace.gitrunner import GitRunner
+from forge.workspace.history import Author, Change, ChangeKind, Commit
+
+ADA = Author("Ada", "ada@example.com")
+
+
+@pytest.fixture
+def git_dir(tmp_path: Path) -> Path:
+    return tmp_path / "git"
+
+
+@pytest.fixture
+async def git(root: Path, git_dir: Path) -> Git:
+    git = Git(root, git_dir)
+    await git.init()
+    return git
+
+
+async def commit(git: Git, message: str = "a change") -> Commit:
+    made = await git.snapshot(message, ADA)
+    assert made is not None
+    return made
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
+
+
+def hold(descriptor: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(["sleep", "60"], pass_fds=(descriptor,))
+
+
+def plain_git(folder: Path, *arguments: str) -> None:
+    """As anybody would call it."""
+    who = ("-c", "user.name=a", "-c", "user.email=b")
+    subprocess.run(["git", *who, "-C", str(folder), *arguments], check=False, capture_output=True)
+
+
+def contents(root: Path) -> dict[str, bytes | str]:
+    """Every file and link outside of .git, by its path."""
+    return {
+        str(path.relative_to(root)): str(path.readlink()) if path.is_symlink() else path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if ".git" not in path.parts and (path.is_symlink() or path.is_file())
+    }
+
+
+async def test_a_snapshot_commits_everything_once(git: Git, root: Path):
+    assert await git.head() is None
+    assert await git.log() == []
+    first = await commit(git, "Begin\n\nWith a body")
+    assert first == Commit(first.id, await git.tree_hash(), None, ADA, first.at, "Begin\n\nWith a body")
+    assert await git.head() == first.id
+    assert await git.snapshot("again", ADA) is None
+    (root / "new.txt").write_text("new")
+    second = await commit(git, "More\0")
+    assert (second.parent, second.message) == (first.id, "More")
+    assert await git.log() == [second, first]
+    assert await git.log(1) == [second]
+
+
+async def test_status_and_diff_tell_what_differs_from_the_head(git: Git, root: Path):
+    first = await commit(git)
+    (root / "README.md").unlink()
+    (root / "src" / "app.py").write_text("print('changed')\n")
+    (root / "src" / "new.py").write_text("x = 1\n")
+    assert await git.status() == [
+        Change("README.md", ChangeKind.DELETED),
+        Change("src/app.py", ChangeKind.MODIFIED),
+        Change("src/new.py", ChangeKind.ADDED),
+    ]
+    diff = await git.diff()
+    assert "-print('hello')\n+print('changed')\n" in diff and "+x = 1" in diff
+    await commit(git)
+    assert await git.status() == []
+    assert await git.diff() == ""
+    assert await git.diff(first.id) == diff
+
+
+async def test_a_long_diff_is_cut_and_says_so(git: Git, root: Path):
+    await commit(git)
+    (root / "long.txt").write_text("line\n" * 500_000)
+    diff = await git.diff(limit=1000)
+    assert len(diff) < 1100 and diff.endswith("longer than 1,000 bytes\n")
+
+
+ODD_NAMES = [
+    "new\nline",
+    'qu"ote',
+    "tab\there",
+    "-rf",
+    "--help",
+    ":(top)x",
+    "a\\b",
+    "ünï/cödé",
+    "sp ace ",
+    "*",
+    "$(id)",
+]
+
+
+async def test_names_can_be_anything(git: Git, root: Path):
+    for name in ODD_NAMES:
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(name)
+    (root / os.fsdecode(b"latin\xe9")).write_text("latin")
+    assert {change.path for change in await git.status()} >= set(ODD_NAMES)
+    made = await commit(git)
+    before = contents(root)
+    for name in ODD_NAMES:
+        assert await git.show(made.id, name) == name.encode()
+        (root / name).unlink()
+    (root / os.fsdecode(b"latin\xe9")).unlink()
+    await git.restore(made.id)
+    assert contents(root) == before
+
+
+async def test_a_commit_can_be_restored_whatever_happened_since(git: Git, root: Path, outside: Path):
+    (root / "tool").write_text("#!/bin/sh\n")
+    (root / "tool").chmod(0o755)
+    (root / "link").symlink_to("src/app.py")
+    (root / "was-file").write_text("x")
+    (root / "was-dir").mkdir()
+    (root / "was-dir" / "inner").write_text("x")
+    before = contents(root)
+    first = await commit(git)
+    (root / "tool").chmod(0o644)
+    (root / "link").unlink()
+    (root / "link").write_text("no link any more")
+    (root / "was-file").unlink()
+    (root / "was-file").mkdir()
+    (root / "was-file" / "deep").write_text("y")
+    (root / "was-dir" / "inner").unlink()
+    (root / "was-dir").rmdir()
+    (root / "was-dir").symlink_to("../outside")
+    (root / "README.md").unlink()
+    second = await commit(git)
+    after = contents(root)
+    await git.restore(first.id)
+    assert contents(root) == before
+    assert os.access(root / "tool", os.X_OK)
+    await git.restore(second.id)
+    assert contents(root) == after
+    assert await git.status() == []
+    assert list(contents(outside)) == ["secret.txt"]
+
+
+async def test_ignored_files_are_neither_kept_nor_touched(git: Git, root: Path):
+    (root / ".gitignore").write_text("*.log\n/out/\n")
+    for name in ("a.log", "out/x", "node_modules/m/i.js", "src/__pycache__/a.pyc", ".forge-writing-1"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("ignored")
+    made = await commit(git)
+    assert await git.status() == []
+    with pytest.raises(NoSuchPath):
+        await git.show(made.id, "a.log")
+    await git.restore(made.id)
+    assert (root / "out" / "x").read_text() == "ignored"
+
+
+async def test_a_repository_that_is_already_there_stays_as_it_is(git: Git, root: Path):
+    (root / ".git" / "config").unlink()
+    plain_git(root, "init", "-q")
+    plain_git(root, "commit", "-q", "--allow-empty", "-m", "theirs")
+    before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
+    made = await commit(git)
+    await git.restore(made.id)
+    assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
+    assert not any(change.path.startswith(".git/") for change in await git.status())
+
+
+async def test_files_in_a_repository_inside_the_project_are_kept_too(git: Git, root: Path):
+    nested = root / "packages" / "one"
+    nested.mkdir(parents=True)
+    plain_git(nested, "init", "-q")
+    (nested / "code.py").write_text("one")
+    made = await commit(git)
+    assert await git.show(made.id, "packages/one/code.py") == b"one"
+    (nested / "code.py").write_text("two")
+    (nested / "more.py").write_text("more")
+    assert [change.path for change in await git.status()] == ["packages/one/code.py", "packages/one/more.py"]
+
+
+ATTRIBUTES = """\
+* filter=evil diff=evil merge=evil text eol=crlf ident working-tree-encoding=UTF-16
+*.bin binary
+"""
+CONFIG = """\
+[core]
+	fsmonitor = touch {mark}
+	hooksPath = {hooks}
+	sshCommand = touch {mark}
+	pager = touch {mark}
+	editor = touch {mark}
+[filter "evil"]
+	clean = touch {mark}; cat
+	smudge = touch {mark}; cat
+	process = touch {mark}
+	required = true
+[diff]
+	external = touch {mark}
+[diff "evil"]
+	command = touch {mark}
+	textconv = touch {mark}; cat
+[merge "evil"]
+	driver = touch {mark}
+[credential]
+	helper = !touch {mark}
+[alias]
+	ls-files = !touch {mark}
+[include]
+	path = evil.inc
+[gpg]
+	program = touch {mark}
+[uploadpack]
+	packObjectsHook = touch {mark}
+"""
+
+
+@pytest.fixture
+def mark(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Everything in a project that makes git run something, each leaving a mark if it does."""
+    mark, hooks = tmp_path / "mark", tmp_path / "hooks"
+    config = CONFIG.format(mark=mark, hooks=hooks)
+    hooks.mkdir()
+    for name in ("pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction"):
+        (hooks / name).write_text(f"#!/bin/sh\ntouch {mark}\n")
+        (hooks / name).chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    for place in (root, root / "nested", home):
+        subprocess.run(["git", "init", "-q", str(place)], check=True)
+        (place / ".git" / "config").write_text("[core]\n\trepositoryformatversion = 0\n" + config)
+        (place / ".gitconfig").write_text(config)
+        (place / ".gitattributes").write_text(ATTRIBUTES)
+    (root / ".gitmodules").write_text(
+        '[submodule "x"]\n\tpath = nested\n\turl = ext::touch mark\n\tupdate = !touch mark\n'
+    )
+    (root / "nested" / "file").write_text("nested")
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(home / ".git"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / ".gitconfig"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", f"touch {mark}")
+    monkeypatch.setenv("HOME", str(home))
+    return mark
+
+
+async def test_nothing_a_project_configures_is_executed(git: Git, root: Path, mark: Path):
+    first = await commit(git)
+    (root / "src" / "app.py").write_text("changed $Id$\n")
+    (root / "nested" / "file").write_text("changed")
+    await git.status()
+    await git.diff()
+    await git.diff(first.id)
+    await commit(git)
+    await git.restore(first.id)
+    await git.log()
+    assert await git.show(first.id, "nested/file") == b"nested"
+    assert not is_there(mark)
+
+
+@pytest.mark.parametrize("command", ["status", "add ."])
+def test_those_traps_are_real(root: Path, mark: Path, monkeypatch: pytest.MonkeyPatch, command: str):
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.delenv(name)
+    plain_git(root, *command.split())
+    assert is_there(mark)
+
+
+async def test_what_is_kept_is_what_is_there_whatever_attributes_ask_for(git: Git, root: Path, mark: Path):
+    texts = {
+        "crlf": b"a\r\nb\r\n",
+        "mixed": b"a\r\nb\n",
+        "ident": b"$Id: x $\n",
+        "utf16": "é".encode("utf-16"),
+    }
+    for name, data in texts.items():
+        (root / name).write_bytes(data)
+    made = await commit(git)
+    for name, data in texts.items():
+        assert await git.show(made.id, name) == data
+        (root / name).unlink()
+    await git.restore(made.id)
+    assert {name: (root / name).read_bytes() for name in texts} == texts
+    assert not is_there(mark)
+
+
+async def test_things_that_are_no_files_are_left_out(git: Git, root: Path, outside: Path):
+    os.mkfifo(root / "pipe")
+    (root / "out").symlink_to("../outside")
+    (root / ".GIT").mkdir()
+    (root / ".GIT" / "config").write_text("x")
+    made = await commit(git)
+    assert await git.show(made.id, "out") == b"../outside"
+    for path in ("pipe", "out/secret.txt", ".GIT/config"):
+        with pytest.raises(NoSuchPath):
+            await git.show(made.id, path)
+
+
+@pytest.mark.usefixtures("exchanged")
+async def test_exchanging_names_meanwhile_brings_nothing_into_the_history(git: Git, root: Path):
+    for number in range(5):
+        (root / "src" / "app.py").write_text(str(number))
+        made = await commit(git)
+        for path in ("swap/secret.txt", "other/secret.txt"):
+            with suppress(NoSuchPath):
+                assert await git.show(made.id, path) == b"inside"
+
+
+async def test_very_large_files_are_left_out(git: Git, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.workspace.staging.MAX_FILE_BYTES", 1000)
+    (root / "large").write_bytes(b"x" * 1001)
+    made = await commit(git)
+    with pytest.raises(NoSuchPath):
+        await git.show(made.id, "large")
+
+
+@pytest.mark.parametrize("name", ["HEAD", "main", "--help", "0" * 39, "HEAD~1", ""])
+async def test_commits_are_named_by_their_ids_only(git: Git, name: str):
+    for ask in (git.restore, git.diff, lambda name: git.show(name, "x")):
+        if not (name == "" and ask == git.diff):
+            with pytest.raises(Invalid):
+                await ask(name)
+
+
+async def test_what_is_not_there_is_said(git: Git, root: Path, tmp_path: Path):
+    with pytest.raises(NotFound):
+        await git.restore("1" * 40)
+    with pytest.raises(Conflict, match="no history yet"):
+        await Git(root, tmp_path / "other").head()
+    with pytest.raises(Invalid):
+        await git.init("../evil")
+    made = await commit(git)
+    for path in ("nothing", "src", "a\0b", "../x"):
+        with pytest.raises(NoSuchPath):
+            await git.show(made.id, path)
+
+
+async def test_commands_take_turns(git: Git, root: Path):
+    await commit(git)
+
+    async def change(number: int) -> None:
+        (root / f"{number}.txt").write_text(str(number))
+        await git.snapshot(f"{number}", ADA)
+
+    other = Git(root, git._dir.path)
+    await asyncio.gather(*(change(number) for number in range(4)), other.status(), other.tree_hash())
+    assert await git.status() == []
+
+
+async def test_locks_of_the_dead_are_removed(git: Git, git_dir: Path):
+    for name in ("index.lock", "HEAD.lock", "refs/heads/main.lock"):
+        (git_dir / name).write_text("")
+    made = await commit(git)
+    assert await git.head() == made.id
+
+
+async def test_a_git_that_survived_us_is_waited_for(git: Git, git_dir: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.workspace.gitdir.BUSY_S", 0.2)
+    async with GitDir(git_dir).exclusive() as lock:
+        survivor = hold(lock)
+    (git_dir / "index.lock").write_text("the survivor's")
+    with pytest.raises(Unavailable, match="in use"):
+        await git.head()
+    assert (git_dir / "index.lock").exists()
+    survivor.kill()
+    survivor.wait()
+    assert await git.head() is None
+    assert not (git_dir / "index.lock").exists()
+
+
+@pytest.fixture
+def each_command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Lets the n-th command of git be the last one that anybody hears of, as if we were killed before it."""
+    started = GitRunner._start
+    state = {"left": 10**6}
+
+    async def start(self: GitRunner, arguments: tuple[str, ...], env: dict[str, str]) -> object:
+        state["left"] -= 1
+        if state["left"] < 0:
+            raise KilledHere
+        return await started(self, arguments, env)
+
+    monkeypatch.setattr(GitRunner, "_start", start)
+    yield lambda count: state.update(left=count)
+
+
+class KilledHere(BaseException):
+    pass
+
+
+async def test_killed_between_any_two_commands_the_head_is_old_or_new(
+    git: Git, root: Path, git_dir: Path, each_command: Callable[[int], None]
+):
+    old = (await commit(git)).id
+    (root / "src" / "app.py").write_text("new\n")
+    heads: set[str | None] = set()
+    for count in range(40):
+        each_command(count)
+        try:
+            await Git(root, git_dir).snapshot("new", ADA)
+            each_command(10**6)
+            break
+        except KilledHere:
+            each_command(10**6)
+            (git_dir / "index.lock").write_text("left behind")
+            heads.add(await Git(root, git_dir).head())
+    new = await git.head()
+    assert heads <= {old, new} and old in heads and new != old
+    assert await git.status() == []
+    assert await git.show(str(new), "src/app.py") == b"new\n"
+
+
+async def test_a_lost_index_is_made_again(git: Git, git_dir: Path):
+    await commit(git)
+    (git_dir / "index").unlink()
+    assert await git.status() == []
+
+
+async def test_a_command_that_takes_too_long_is_ended(git: Git, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gitrunner, "TIMEOUT_S", 0.5)
+    os.mkfifo(root / ".gitignore")
+    with pytest.raises(Unavailable, match="took more than"):
+        await git.status()
+    assert running_in(root) == []
+
+
+async def test_cancelling_ends_git(git: Git, root: Path):
+    os.mkfifo(root / ".gitignore")
+    task = asyncio.create_task(git.status())
+    while not running_in(root):
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert running_in(root) == []
+
+
+async def test_too_much_output_is_refused(git: Git, git_dir: Path, root: Path):
+    (root / "big").write_bytes(b"x" * 500_000)
+    made = await commit(git)
+    with pytest.raises(TooLarge):
+        await git.show(made.id, "big", limit=1000)
+
+
+def running_in(root: Path) -> list[str]:
+    found: list[str] = []
+    for process in Path("/proc").iterdir():
+        if re.fullmatch(r"\d+", process.name):
+            try:
+                if (process / "cwd").readlink() == root and b"git" in (process / "cmdline").read_bytes():
+                    found.append(process.name)
+            except OSError:
+                continue
+    return found
