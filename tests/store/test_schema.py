@@ -15,8 +15,9 @@ from forge.runs import tables as _runs
 from forge.store import schema
 from forge.store.engine import Store
 from forge.store.types import METADATA
+from forge.workspace import tables as _workspace
 
-_FEATURES = (_accounts, _events, _runs)
+_FEATURES = (_accounts, _events, _runs, _workspace)
 
 
 async def test_the_migrations_make_exactly_the_tables_the_code_knows(store: Store):
