@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.engine import EngineUnderTest, kind, open_engine
-from tests.support.gateway import GatewayUnderTest, open_gateway
+from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
 from tests.support.models import ModelServer, StartModels
 
 from forge.agents.hands import Hands
@@ -18,7 +18,6 @@ from forge.agents.prompts import WORKER, directive
 from forge.agents.spec import AgentSpec
 from forge.agents.tools import ToolContext
 from forge.agents.toolset import builder_tools
-from forge.events.log import EventLog
 from forge.llm.models import Role
 from forge.llm.money import Limits
 from forge.runs.context import RunContext
@@ -76,25 +75,13 @@ async def open_agent(
 
         engine = await stack.enter_async_context(open_engine(store, kind(KIND, function)))
         hands.append(Hands(models.gateway, engine.events, store, sandboxes))
-        await models.add(
-            "scripted",
-            server.url,
-            price=models_price(window),
-        )
+        await models.add("scripted", server.url, price=PRICE.model_copy(update={"context_window": window}))
         await models.choose("scripted:scripted")
         yield AgentUnderTest(engine, models, server, root)
 
 
-def models_price(window: int) -> Any:
-    from tests.support.gateway import PRICE
-
-    return PRICE.model_copy(update={"context_window": window})
-
-
 @pytest.fixture
-async def agent(
-    store: Store, model_server: StartModels, tmp_path: Path
-) -> AsyncGenerator[OpenAgent]:
+async def agent(store: Store, model_server: StartModels, tmp_path: Path) -> AsyncGenerator[OpenAgent]:
     async with AsyncExitStack() as stack:
 
         async def start(*turns: dict[str, Any], **given: Any) -> AgentUnderTest:
@@ -106,6 +93,3 @@ async def agent(
             return await stack.enter_async_context(open_agent(store, server, root, **options))
 
         yield start
-
-
-__all__ = ["EventLog"]

@@ -1,0 +1,200 @@
+"""The loop, end to end: the real engine, the real client, the real tools, a scripted model."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.agents.conftest import KIND, OpenAgent
+from tests.support.engine import ACCOUNT
+
+from forge.agents import store as agent_store
+from forge.agents.models import Interjection
+from forge.kernel.clock import now
+from forge.llm.money import Limits
+from forge.runs.models import NewAnswer, RunStatus
+
+
+def write(path: str, content: str) -> dict[str, Any]:
+    return {"write_file": {"path": path, "content": content}}
+
+
+async def test_an_agent_looks_writes_and_answers(agent: OpenAgent):
+    at_work = await agent(
+        {"thinking": "First look.", "text": "Looking.", "tools": [{"list_directory": {"path": "."}}]},
+        {"tools": [write("a.py", "A = 1\n"), write("b.py", "B = 2\n")]},
+        {"text": "Both files are there."},
+    )
+    run = await at_work.work()
+    assert run.status is RunStatus.COMPLETED
+    assert (run.output["end"], run.output["text"], run.output["turns"], run.output["tool_calls"]) == (
+        "done",
+        "Both files are there.",
+        3,
+        3,
+    )
+    assert {path.name: path.read_text() for path in at_work.root.iterdir()} == {
+        "a.py": "A = 1\n",
+        "b.py": "B = 2\n",
+    }
+    turns = await at_work.told(run, "agent.turn")
+    assert [turn["turn"] for turn in turns] == [1, 2, 3]
+    assert turns[0]["thinking"] == "First look."
+    assert turns[0]["tools"][0]["input"] == {"path": "."}
+    used = await at_work.told(run, "agent.tool")
+    assert [(one["name"], one["is_error"]) for one in used] == [
+        ("list_directory", False),
+        ("write_file", False),
+        ("write_file", False),
+    ]
+    [ended] = await at_work.told(run, "agent.ended")
+    assert ended["result"] == run.output
+    calls = await at_work.models.calls()
+    assert sum(call.cost_micros for call in calls) == run.output["cost_micros"]
+    assert {call.run_id for call in calls} == {run.id}
+
+
+async def test_a_tools_error_is_told_to_the_model_and_not_the_end(agent: OpenAgent):
+    at_work = await agent(
+        {"tools": [{"read_file": {"path": "../secret"}}, {"frobnicate": {}}, {"read_file": {"x": 1}}]},
+        {"text": "It cannot be done."},
+    )
+    run = await at_work.work()
+    assert run.output["end"] == "done"
+    results = at_work.server.requests()[-1].body["messages"][-1]["content"]
+    assert [block["is_error"] for block in results] == [True, True, True]
+    texts = [str(block["content"]) for block in results]
+    assert "frobnicate" in texts[1] and "path: Field required" in texts[2]
+
+
+async def test_the_same_failing_call_ends_the_work_but_a_change_in_between_does_not(agent: OpenAgent):
+    at_work = await agent({"tools": [{"read_file": {"path": "missing"}}]})
+    run = await at_work.work()
+    assert (run.output["end"], run.output["turns"]) == ("loop", 3)
+    told = str(at_work.server.requests()[-1].body["messages"][-1])
+    assert "has now failed 2 times" in told
+
+
+async def test_failing_again_after_a_change_is_not_a_loop(agent: OpenAgent):
+    failing: dict[str, Any] = {"tools": [{"read_file": {"path": "missing"}}]}
+    turns = [turn for i in range(4) for turn in (failing, {"tools": [write("a", str(i))]})]
+    at_work = await agent(*turns, {"text": "Done."})
+    run = await at_work.work()
+    assert run.output["end"] == "done"
+
+
+@pytest.mark.parametrize(("limits", "end"), [({"turns": 4}, "turns"), ({"tokens": 3000}, "tokens")])
+async def test_each_limit_has_its_own_end(agent: OpenAgent, limits: dict[str, int], end: str):
+    at_work = await agent({"tools": [{"list_directory": {"path": "."}}]})
+    run = await at_work.work(**limits)
+    assert run.output["end"] == end
+    assert run.status is RunStatus.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("turn", "end"),
+    [({"text": "No.", "stop": "refusal"}, "refused"), ({"text": "", "fault": "empty"}, "stuck")],
+)
+async def test_an_answer_that_is_none_ends_with_its_own_reason(
+    agent: OpenAgent, turn: dict[str, Any], end: str
+):
+    at_work = await agent(turn)
+    assert (await at_work.work()).output["end"] == end
+
+
+async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent):
+    at_work = await agent(
+        {"tools": [write("a.py", "x = 1\n" * 50)], "fault": {"kind": "max_tokens", "times": 1}},
+        {"text": "Done."},
+    )
+    run = await at_work.work()
+    assert run.output["end"] == "done"
+    assert not (at_work.root / "a.py").exists()
+    assert "output limit" in str(at_work.server.requests()[-1].body["messages"][-1])
+
+
+async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.agents.loop.MODEL_RETRY", _quick())
+    at_work = await agent(
+        {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]}
+    )
+    run = await at_work.work()
+    assert run.output["text"] == "Here."
+    assert len(at_work.server.requests()) == 3
+
+
+def _quick() -> Any:
+    from forge.runs.attempt import Retry
+
+    return Retry(attempts=5, first_delay_s=0.01, longest_delay_s=0.05)
+
+
+async def test_at_the_cap_the_run_asks_and_goes_on_with_more(agent: OpenAgent):
+    at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
+    started = await at_work.engine.start(KIND, task="x", limits={})
+    gate = await at_work.engine.open_gate()
+    assert gate.kind == "budget" and gate.payload["budget"] == "run"
+    assert at_work.server.requests() == []
+    answer = NewAnswer(option="more", shown_hash=gate.shown_hash)
+    await at_work.engine.runs.answer(ACCOUNT, gate.id, answer, by="me")
+    run = await at_work.engine.finished(started.id)
+    assert run.output["end"] == "done"
+
+
+async def test_at_the_cap_a_no_is_an_end(agent: OpenAgent):
+    at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
+    started = await at_work.engine.start(KIND, task="x", limits={})
+    gate = await at_work.engine.open_gate()
+    answer = NewAnswer(option="stop", shown_hash=gate.shown_hash)
+    await at_work.engine.runs.answer(ACCOUNT, gate.id, answer, by="me")
+    run = await at_work.engine.finished(started.id)
+    assert (run.output["end"], run.output["turns"]) == ("money", 0)
+
+
+async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: OpenAgent):
+    at_work = await agent(
+        {"text": "Slowly.", "tools": [{"list_directory": {"path": "."}}]},
+        {"text": "Done."},
+        delay_s=0.05,
+        piece_chars=1,
+    )
+    started = await at_work.engine.start(KIND, task="x", limits={})
+    async with asyncio.timeout(30):
+        while not at_work.server.requests():
+            await asyncio.sleep(0.01)
+    async with at_work.engine.store.begin() as tx:
+        for i, text in enumerate(("use tabs", "no, spaces")):
+            message = Interjection(id=f"m{i}", text=text, sent_by="me")
+            await agent_store.insert_message(tx, started.id, message, now())
+    run = await at_work.engine.finished(started.id)
+    [heard] = await at_work.told(run, "agent.heard")
+    assert [message["text"] for message in heard["messages"]] == ["use tabs", "no, spaces"]
+    sent = at_work.server.requests()[1].body["messages"][-1]["content"]
+    assert [block["type"] for block in sent] == ["tool_result", "text"]
+    text = sent[1]["text"]
+    assert text.index("use tabs") < text.index("no, spaces")
+
+
+async def test_a_message_that_comes_with_the_last_answer_is_still_heard(agent: OpenAgent):
+    at_work = await agent({"text": "Done already."}, {"text": "Now with tabs."}, delay_s=0.1, piece_chars=1)
+    started = await at_work.engine.start(KIND, task="x", limits={})
+    async with asyncio.timeout(30):
+        while not at_work.server.requests():
+            await asyncio.sleep(0.01)
+    async with at_work.engine.store.begin() as tx:
+        await agent_store.insert_message(
+            tx, started.id, Interjection(id="m", text="tabs!", sent_by="me"), now()
+        )
+    run = await at_work.engine.finished(started.id)
+    assert (run.output["text"], run.output["turns"]) == ("Now with tabs.", 2)
+
+
+async def test_a_conversation_too_long_for_the_window_is_compacted_and_goes_on(agent: OpenAgent):
+    turns = [
+        {"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 3000), {"read_file": {"path": f"{i}.txt"}}]}
+        for i in range(25)
+    ]
+    at_work = await agent(*turns, {"text": "Done."}, window=20_000, scene={"position": r"next=(\d+)"})
+    run = await at_work.work()
+    assert await at_work.told(run, "agent.compacted")
+    largest = max(len(str(request.body["messages"])) for request in at_work.server.requests())
+    assert largest < 20_000 * 4

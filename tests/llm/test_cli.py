@@ -1,0 +1,138 @@
+"""`forge models`, against a real server."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.models import KEY, ModelServer, open_models
+from tests.support.server import Server
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture(scope="module")
+def scripted(server: Server) -> Iterator[ModelServer]:
+    """A model server that Forge knows as `demo`, with a free model called `actor`."""
+    with open_models({"keys": [KEY]}) as running:
+        server.call("PUT", "/api/v1/secrets/DEMO_KEY", {"value": KEY})
+        provider = {"kind": "anthropic", "base_url": running.url, "key_name": "DEMO_KEY"}
+        server.call("PUT", "/api/v1/models/providers/demo", provider)
+        server.call("PUT", "/api/v1/models/prices?model=demo:actor", {"input": 3, "output": 15})
+        yield running
+
+
+@pytest.fixture
+def forge(server: Server) -> Terminal:
+    return Terminal(server.data_dir)
+
+
+def test_the_list_shows_roles_providers_and_budgets(forge: Terminal):
+    said = forge("models", "list")
+    assert said.code == 0
+    for words in ("builder", "claude-opus-4-6", "$5 / $25", "set ANTHROPIC_API_KEY", "all accounts today"):
+        assert words in said.out, said.out
+    view = forge("models", "list", "--json").data
+    assert [role["role"] for role in view["roles"]][:3] == ["interviewer", "planner", "builder"]
+
+
+def test_a_chain_is_set_and_reset(forge: Terminal):
+    said = forge("models", "set", "auditor", "claude-opus-4-6, openai:gpt-5")
+    assert (said.code, said.out) == (0, "auditor: anthropic:claude-opus-4-6, openai:gpt-5\n")
+    assert "gpt-5" in forge("models", "list").out
+    assert forge("models", "reset", "auditor", "--json").data["source"] == "default"
+
+
+def test_a_bot_has_models_of_its_own(forge: Terminal):
+    assert forge("models", "set", "bot", "openai:gpt-5", "--bot", "atlas").code == 0
+    roles = {role["role"]: role for role in forge("models", "list", "--bot", "atlas", "--json").data["roles"]}
+    assert (roles["bot"]["chain"], roles["bot"]["source"]) == (["openai:gpt-5"], "bot")
+    assert "gpt-5" not in forge("models", "list").out
+    assert forge("models", "reset", "bot", "--bot", "atlas").code == 0
+
+
+def test_a_model_nobody_knows_the_price_of_says_how_to_set_it(forge: Terminal):
+    said = forge("models", "set", "builder", "claude-nobody")
+    assert said.code == 5
+    assert "forge models price anthropic:claude-nobody --input 1 --output 5" in said.err
+
+
+def test_a_provider_of_ones_own_from_the_first_word_to_the_last(forge: Terminal):
+    added = forge(
+        "models",
+        "provider",
+        "vllm",
+        "--kind",
+        "openai",
+        "--url",
+        "http://127.0.0.1:1/v1",
+        "--key",
+        "VLLM_KEY",
+    )
+    assert (added.code, added.out) == (0, "Saved vllm.\n")
+    assert "forge secrets set VLLM_KEY" in added.err
+    priced = forge("models", "price", "vllm:qwen/coder:7b", "--input", "0", "--output", "0")
+    assert priced.out == "vllm:qwen/coder:7b: $0 in, $0 out, for a million tokens.\n"
+    assert "vllm:qwen/coder:7b" in forge("models", "list").out
+    assert forge("models", "set", "utility", "vllm:qwen/coder:7b").code == 0
+    assert forge("models", "provider", "vllm", "--remove").code == 6
+    assert forge("models", "reset", "utility").code == 0
+    assert forge("models", "price", "vllm:qwen/coder:7b", "--remove").code == 0
+    assert forge("models", "provider", "vllm", "--remove").out == "Removed vllm.\n"
+
+
+def test_a_test_shows_the_answer_and_what_it_cost(forge: Terminal, scripted: ModelServer):
+    said = forge("models", "test", "demo:actor")
+    assert said.code == 0
+    assert "● ok  demo:actor" in said.out and "$0.00" in said.out, said.out
+    result = forge("models", "test", "demo:actor", "--json").data[0]
+    assert (result["ok"], result["cost_micros"] > 0) == (True, True)
+    calls = forge("models", "calls")
+    assert "demo:actor" in calls.out and "utility" in calls.out
+    assert forge("models", "calls", "--run", "none", "--json").data == []
+    assert "TODAY BY MODEL" in forge("models", "list").out
+
+
+def test_a_test_that_fails_says_what_to_do(forge: Terminal):
+    said = forge("models", "test", "claude-sonnet-4-5")
+    assert said.code == 1
+    assert "hint: Set it: forge secrets set ANTHROPIC_API_KEY" in said.out
+
+
+def test_without_a_model_every_one_in_use_is_tested_once(forge: Terminal):
+    said = forge("models", "test", "--json")
+    assert said.code == 1
+    assert [result["model"] for result in said.data] == ["claude-sonnet-4-5", "claude-opus-4-6"]
+
+
+def test_a_budget_is_set_in_dollars(forge: Terminal):
+    assert forge("models", "budget", "run", "2.5").out == "One run: at most $2.50.\n"
+    assert forge("models", "budget", "day", "0.25", "--json").data["limit_micros"] == 250_000
+    assert forge("models", "budget", "day", "50").out == "Today: at most $50.00.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["set", "king", "claude-sonnet-4-5"], 2),
+        (["set", "builder", "two words"], 2),
+        (["set", "builder", ""], 2),
+        (["set", "builder", "nobody:x"], 5),
+        (["set", "bot", "claude-sonnet-4-5", "--bot", "../etc"], 2),
+        (["price", "claude-x"], 2),
+        (["price", "claude-x", "--input", "1"], 2),
+        (["price", "claude-x", "--input", "1", "--output", "1", "--remove"], 2),
+        (["price", "claude-x", "--input", "nan", "--output", "1"], 2),
+        (["price", "claude-x", "--input", "-1", "--output", "1"], 2),
+        (["price", "claude-x", "--remove"], 5),
+        (["provider", "own"], 2),
+        (["provider", "own", "--kind", "openai"], 2),
+        (["provider", "../keys", "--remove"], 2),
+        (["provider", "own", "--remove"], 5),
+        (["budget", "year", "1"], 2),
+        (["budget", "day", "inf"], 2),
+        (["budget", "day", "-1"], 2),
+        (["calls", "--run", "\x00"], 2),
+    ],
+)
+def test_what_is_wrong_has_its_exit_code(forge: Terminal, arguments: list[str], code: int):
+    said = forge("models", *arguments)
+    assert (said.code, said.out) == (code, "")
+    assert said.err and "Traceback" not in said.err
