@@ -10,12 +10,14 @@ import pytest
 
 from forge.sandbox.backends import Candidate, candidates
 from forge.sandbox.models import Command, Level, Limits, Outcome
+from forge.sandbox.registry import Registries
 from forge.sandbox.sandbox import Sandbox
 from forge.sandbox.selftest import Observed, observe
 from forge.sandbox.toolchain import toolchain
 
 TOOLS = toolchain()
 PYTHON = str(next(Path(sys.base_prefix, "bin").glob("python3"), sys.executable))
+REGISTRIES = Registries()
 QUICK = Limits(timeout_s=20, memory_bytes=512 << 20, processes=64)
 
 Run = Callable[..., Awaitable[Outcome]]
@@ -24,7 +26,7 @@ Run = Callable[..., Awaitable[Outcome]]
 def try_all() -> dict[str, tuple[Candidate, Observed]]:
     async def each() -> dict[str, tuple[Candidate, Observed]]:
         found: dict[str, tuple[Candidate, Observed]] = {}
-        for candidate in candidates():
+        for candidate in candidates(REGISTRIES):
             if candidate.name not in found:
                 observed = await observe(candidate.make(Level.NONE))
                 if observed.problem is None:

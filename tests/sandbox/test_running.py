@@ -230,7 +230,8 @@ async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, wo
         from pathlib import Path
         from forge.sandbox.backends import candidates
         from forge.sandbox.models import Command, Level
-        [candidate, *_] = [each for each in candidates() if each.name == {sandbox.name!r}]
+        from forge.sandbox.registry import Registries
+        [candidate, *_] = [each for each in candidates(Registries()) if each.name == {sandbox.name!r}]
         argv = ("sh", "-c", "setsid sleep 75.25 & touch started; sleep 75.25")
         asyncio.run(candidate.make(Level.NONE).run(Command(argv, Path({str(workdir)!r}))))
     """

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from forge.sandbox.bwrap_process import BwrapProcess
-from forge.sandbox.checking import check_command
 from forge.sandbox.models import Command, End, Level, Outcome
 from forge.sandbox.placeholders import Placeholders
+from forge.sandbox.registry import Door, Registries
+from forge.sandbox.running import run_command
 from forge.sandbox.supervisor import Ending, Supervisor
-from forge.sandbox.thread import Stop, run_in_thread
+from forge.sandbox.thread import Stop
 
 
 def find_bwraps() -> Iterator[Path]:
@@ -27,20 +28,19 @@ def find_bwraps() -> Iterator[Path]:
 class Bubblewrap:
     name = "bubblewrap"
 
-    def __init__(self, program: Path, level: Level) -> None:
+    def __init__(self, program: Path, level: Level, registries: Registries) -> None:
         self.level = level
         self._program = program
+        self._registries = registries
         self._placeholders = Placeholders()
 
     async def run(self, command: Command) -> Outcome:
-        command = check_command(command)
-        ending = await run_in_thread(lambda stop: self._run(command, stop), f"sandbox {command.argv[0]}")
-        return Outcome(level=self.level, backend=self.name, **vars(ending))
+        return await run_command(self, command, self._registries, self._run)
 
-    def _run(self, command: Command, stop: Stop) -> Ending:
+    def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
         with ExitStack() as stack:
             stack.enter_context(self._placeholders.put(command.workdir, command.protected))
-            process = stack.enter_context(BwrapProcess(self._program, command))
+            process = stack.enter_context(BwrapProcess(self._program, command, door))
             ending = Supervisor(process.running(), command, stop).watch()
             if ending.end is End.EXITED and not process.was_executed():
                 return replace(ending, exit_code=None, end=End.NOT_STARTED)

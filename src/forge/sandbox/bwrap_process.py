@@ -18,6 +18,7 @@ from forge.sandbox.environment import build_env
 from forge.sandbox.limiting import kernel_limits
 from forge.sandbox.models import Command, Limits
 from forge.sandbox.owner import Owner, owner_for
+from forge.sandbox.registry import Door
 from forge.sandbox.seccomp import Family, build_filter
 from forge.sandbox.supervisor import Running
 
@@ -33,8 +34,9 @@ OWN_TASKS = 2
 
 
 class BwrapProcess:
-    def __init__(self, program: Path, command: Command) -> None:
+    def __init__(self, program: Path, command: Command, door: Door | None) -> None:
         self._command = command
+        self._door = door
         self._owner = owner_for(command) if PRLIMIT.exists() else Owner()
         self._files = Descriptors()
         with ExitStack() as stack:
@@ -48,13 +50,17 @@ class BwrapProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Nothing goes on without its supervisor, whatever went wrong."""
+        self._kill()
         self._stack.close()
 
     def running(self) -> Running:
-        """Sets the limits and lets it go."""
+        """Sets the limits, opens the door and lets it go."""
         limits = self._command.limits
         if self._init and self._owner.switch_to_uid is None:
             _limit(self._init, limits)
+        if self._init and self._door:
+            self._door.listen_inside(self._init)
         self._stack.enter_context(control_group(self._init, limits.processes + 1))
         with suppress(BrokenPipeError):
             self._release.write(b".")
@@ -70,7 +76,7 @@ class BwrapProcess:
         self._status, status = files.from_child()
         block, self._release = files.to_child()
         told = ("--json-status-fd", str(status), "--block-fd", str(block))
-        options = [*ISOLATE, *told, *_options(self._command, self._owner, files)]
+        options = [*ISOLATE, *told, *_options(self._command, self._env(), self._owner, files)]
         try:
             return subprocess.Popen(  # noqa: S603  # the sandbox itself
                 [program, "--args", files.data("\0".join([*options, ""])), "--", *self._argv()],
@@ -85,6 +91,10 @@ class BwrapProcess:
             )
         finally:
             files.close_passed()
+
+    def _env(self) -> dict[str, str]:
+        fetching = self._door.env() if self._door else {}
+        return build_env({**fetching, **self._command.env}, home=root.HOME, tmp=root.TMP)
 
     def _argv(self) -> list[str]:
         """Another user's limits can only be set by that user, so a program inside does it."""
@@ -111,13 +121,13 @@ class BwrapProcess:
         self._process.wait()
 
 
-def _options(command: Command, owner: Owner, files: Descriptors) -> Iterator[str]:
+def _options(command: Command, env: dict[str, str], owner: Owner, files: Descriptors) -> Iterator[str]:
     yield from root.system(command)
     for name, content in root.etc(owner).items():
         yield from ("--perms", "0644", "--file", files.data(content), f"/etc/{name}")
     yield from root.folders(command)
     yield from ("--remount-ro", "/", "--chdir", str(command.workdir))
-    for name, value in build_env(command.env, home=root.HOME, tmp=root.TMP).items():
+    for name, value in env.items():
         yield from ("--setenv", name, value)
     program = build_filter(platform.machine(), FAMILIES, datagrams=True)
     yield from ("--uid", str(owner.uid), "--gid", str(owner.gid), "--seccomp", files.data(program))

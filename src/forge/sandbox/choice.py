@@ -2,12 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
 from forge.errors import ForgeError, SandboxTooWeak
 from forge.sandbox.backends import Candidate, candidates
 from forge.sandbox.models import Command, Level, Outcome, Refused, SandboxReport
+from forge.sandbox.registry import Registries
 from forge.sandbox.sandbox import Sandbox
 from forge.sandbox.selftest import Observed, observe
 
@@ -29,6 +30,7 @@ class Sandboxes:
 
     def __init__(self, required: Level = Level.ISOLATED) -> None:
         self._required = required
+        self._registries = Registries()
         self._lock = asyncio.Lock()
         self._chosen: tuple[Sandbox, SandboxReport] | None = None
 
@@ -54,7 +56,7 @@ class Sandboxes:
     async def _choose(self) -> tuple[Sandbox, SandboxReport]:
         async with self._lock:
             if self._chosen is None:
-                self._chosen = self._pick([tried async for tried in _try_all()])
+                self._chosen = self._pick([tried async for tried in _try_all(self._registries)])
             return self._chosen
 
     def _pick(self, tried: list[Tried]) -> tuple[Sandbox, SandboxReport]:
@@ -71,8 +73,8 @@ class Sandboxes:
         return best.candidate.make(level), report
 
 
-async def _try_all():  # noqa: ANN202
-    for candidate in candidates():
+async def _try_all(registries: Registries) -> AsyncIterator[Tried]:
+    for candidate in candidates(registries):
         tried = Tried(candidate, await _try(candidate))
         yield tried
         if tried.observed.level is Level.ISOLATED:

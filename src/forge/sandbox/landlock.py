@@ -7,19 +7,20 @@ so protected names are not, and has no network of its own: sockets are refused a
 import ctypes
 import platform
 import sys
-from dataclasses import replace
-from pathlib import Path
 
-from forge.sandbox.checking import check_command
-from forge.sandbox.environment import build_env
+from forge.errors import Unavailable
 from forge.sandbox.launched import Landlock as Rules
-from forge.sandbox.launched import Policy, launch, temporary_home
+from forge.sandbox.launched import Policy, Ready, launch, prepared
 from forge.sandbox.models import Command, Level, Outcome
+from forge.sandbox.registry import Door, Registries
 from forge.sandbox.root import ETC, SYSTEM_FOLDERS
-from forge.sandbox.seccomp import build_filter
+from forge.sandbox.running import run_command
+from forge.sandbox.seccomp import Family, build_filter
 from forge.sandbox.supervisor import Ending
-from forge.sandbox.thread import Stop, run_in_thread
+from forge.sandbox.thread import Stop
 
+KNOWS_PORTS = 4
+INSTALL = "Install bubblewrap, or use Linux 6.7 or newer."
 CREATE_RULESET, VERSION = 444, 1
 """The number of the system call, the same on every processor, and the flag to ask for the version."""
 OF_THE_MACHINE = (
@@ -41,27 +42,28 @@ def landlock_abi() -> int:
 class Landlock:
     name = "landlock"
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: Level, registries: Registries) -> None:
         self.level = level
+        self._registries = registries
 
     async def run(self, command: Command) -> Outcome:
-        command = check_command(command)
-        ending = await run_in_thread(lambda stop: _run(command, stop), f"sandbox {command.argv[0]}")
-        return Outcome(level=self.level, backend=self.name, **vars(ending))
+        return await run_command(self, command, self._registries, _run)
 
 
-def _run(command: Command, stop: Stop) -> Ending:
-    with temporary_home(command) as home:
-        env = build_env(command.env, home=str(home), tmp=str(home))
-        filtered = build_filter(platform.machine(), (), datagrams=False)
-        policy = Policy(command.argv, env, _rules(command, home), filtered)
-        return launch(replace(command, writable=(*command.writable, home)), policy, stop)
+def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
+    if door and landlock_abi() < KNOWS_PORTS:
+        raise Unavailable("this kernel cannot limit a command to the registry gateway", hint=INSTALL)
+    with prepared(command, door) as ready:
+        families = (Family.INET,) if ready.port else ()
+        filtered = build_filter(platform.machine(), families, datagrams=False)
+        return launch(ready, Policy(command.argv, _rules(ready), filtered), stop)
 
 
-def _rules(command: Command, home: Path) -> Rules:
+def _rules(ready: Ready) -> Rules:
+    command = ready.command
     return Rules(
         read_only=["/usr", *SYSTEM_FOLDERS, *ETC, *OF_THE_MACHINE, *map(str, command.read_only)],
-        writable=[str(path) for path in (command.workdir, *command.writable, home)],
+        writable=[str(path) for path in (command.workdir, *command.writable)],
         devices=[*DEVICES],
-        ports=[],
+        ports=[ready.port] if ready.port else [],
     )

@@ -16,10 +16,12 @@ from typing import TypedDict
 from forge.sandbox import launcher
 from forge.sandbox.control_group import control_group
 from forge.sandbox.descriptors import Descriptors
+from forge.sandbox.environment import build_env
 from forge.sandbox.limiting import kernel_limits
 from forge.sandbox.models import Command, End
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.processes import count_tasks_of, kill_tree
+from forge.sandbox.registry import Door
 from forge.sandbox.supervisor import Ending, Running, Supervisor
 from forge.sandbox.thread import Stop
 
@@ -38,30 +40,42 @@ class Landlock(TypedDict):
 @dataclass(frozen=True)
 class Policy:
     argv: tuple[str, ...]
-    env: dict[str, str]
     landlock: Landlock | None = None
     seccomp: bytes = b""
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A command with what the launcher adds to it."""
+
+    command: Command
+    env: dict[str, str]
+    port: int | None
+
+
 @contextmanager
-def temporary_home(command: Command) -> Generator[Path]:
-    """For what programs leave in a home or in /tmp; gone afterwards."""
+def prepared(command: Command, door: Door | None) -> Generator[Ready]:
+    """A home for what programs leave in homes and in /tmp, gone afterwards; a gateway when there is a door to it."""
     home = Path(tempfile.mkdtemp(prefix="forge-home-")).resolve()
     try:
         owner = _owner(command)
         if owner.switch_to_uid is not None and owner.switch_to_gid is not None:
             os.chown(home, owner.switch_to_uid, owner.switch_to_gid)
-        yield home
+        port = door.listen_here() if door else None
+        fetching = door.env(port) if door and port else {}
+        env = build_env({**fetching, **command.env}, home=str(home), tmp=str(home))
+        yield Ready(replace(command, writable=(*command.writable, home)), env, port)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def launch(command: Command, policy: Policy, stop: Stop) -> Ending:
+def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
     """Runs it to its end."""
+    command = ready.command
     files = Descriptors()
     try:
         status, status_fd = files.from_child()
-        process = _start(command, policy, files, status_fd)
+        process = _start(ready, policy, files, status_fd)
         with control_group(process.pid, command.limits.processes + OWN_TASKS):
             running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS)
             ending = Supervisor(running, command, stop).watch()
@@ -72,11 +86,12 @@ def launch(command: Command, policy: Policy, stop: Stop) -> Ending:
         files.close()
 
 
-def _start(command: Command, policy: Policy, files: Descriptors, status: int) -> "subprocess.Popen[bytes]":
+def _start(ready: Ready, policy: Policy, files: Descriptors, status: int) -> "subprocess.Popen[bytes]":
+    command = ready.command
     owner = _owner(command)
     told = {
         "argv": policy.argv,
-        "env": policy.env,
+        "env": ready.env,
         "cwd": str(command.workdir),
         "parent": os.getpid(),
         "status": status,

@@ -1,28 +1,24 @@
 """No isolation: a clean environment, limits, and nobody left behind. Only for those who ask for it."""
 
-from dataclasses import replace
-
-from forge.sandbox.checking import check_command
-from forge.sandbox.environment import build_env
-from forge.sandbox.launched import Policy, launch, temporary_home
+from forge.sandbox.launched import Policy, launch, prepared
 from forge.sandbox.models import Command, Level, Outcome
+from forge.sandbox.registry import Door, Registries
+from forge.sandbox.running import run_command
 from forge.sandbox.supervisor import Ending
-from forge.sandbox.thread import Stop, run_in_thread
+from forge.sandbox.thread import Stop
 
 
 class Plain:
     name = "plain"
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: Level, registries: Registries) -> None:
         self.level = level
+        self._registries = registries
 
     async def run(self, command: Command) -> Outcome:
-        command = check_command(command)
-        ending = await run_in_thread(lambda stop: _run(command, stop), f"command {command.argv[0]}")
-        return Outcome(level=self.level, backend=self.name, **vars(ending))
+        return await run_command(self, command, self._registries, _run)
 
 
-def _run(command: Command, stop: Stop) -> Ending:
-    with temporary_home(command) as home:
-        env = build_env(command.env, home=str(home), tmp=str(home))
-        return launch(replace(command, writable=(*command.writable, home)), Policy(command.argv, env), stop)
+def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
+    with prepared(command, door) as ready:
+        return launch(ready, Policy(command.argv), stop)

@@ -4,15 +4,14 @@ Written from Apple's profiles and not tried by us on a Mac, so it counts only fo
 """
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
-from forge.sandbox.checking import check_command
-from forge.sandbox.environment import build_env
-from forge.sandbox.launched import Policy, launch, temporary_home
+from forge.sandbox.launched import Policy, launch, prepared
 from forge.sandbox.models import Command, Level, Outcome
+from forge.sandbox.registry import Door, Registries
+from forge.sandbox.running import run_command
 from forge.sandbox.supervisor import Ending
-from forge.sandbox.thread import Stop, run_in_thread
+from forge.sandbox.thread import Stop
 
 PROGRAM = "/usr/bin/sandbox-exec"
 SYSTEM = (
@@ -29,24 +28,23 @@ def has_seatbelt() -> bool:
 class Seatbelt:
     name = "seatbelt"
 
-    def __init__(self, level: Level) -> None:
+    def __init__(self, level: Level, registries: Registries) -> None:
         self.level = level
+        self._registries = registries
 
     async def run(self, command: Command) -> Outcome:
-        command = check_command(command)
-        ending = await run_in_thread(lambda stop: _run(command, stop), f"sandbox {command.argv[0]}")
-        return Outcome(level=self.level, backend=self.name, **vars(ending))
+        return await run_command(self, command, self._registries, _run)
 
 
-def _run(command: Command, stop: Stop) -> Ending:
-    with temporary_home(command) as home:
-        env = build_env(command.env, home=str(home), tmp=str(home))
-        argv = (PROGRAM, "-p", build_profile(command, home), *command.argv)
-        return launch(replace(command, writable=(*command.writable, home)), Policy(argv, env), stop)
+def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
+    with prepared(command, door) as ready:
+        argv = (PROGRAM, "-p", build_profile(ready.command, ready.port), *command.argv)
+        return launch(ready, Policy(argv), stop)
 
 
-def build_profile(command: Command, home: Path) -> str:
-    writable = (command.workdir, *command.writable, home)
+def build_profile(command: Command, port: int | None) -> str:
+    writable = (command.workdir, *command.writable)
+    ports = [] if port is None else [f'(allow network-outbound (remote ip "localhost:{port}"))']
     lines = [
         "(version 1)",
         "(deny default)",
@@ -61,6 +59,7 @@ def build_profile(command: Command, home: Path) -> str:
         *(f"(allow file-write* (subpath {_quoted(path)}))" for path in writable),
         *(f"(allow file-write-data (literal {_quoted(path)}))" for path in DEVICES),
         *(f"(deny file-write* (subpath {_quoted(command.workdir / name)}))" for name in command.protected),
+        *ports,
     ]
     return "\n".join(lines)
 
