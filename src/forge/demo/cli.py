@@ -1,5 +1,7 @@
 """`forge demo`: the scripted model server for people who want to look around without a key."""
 
+import signal
+import threading
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -58,15 +60,23 @@ def _find(script: str) -> Path:
 
 
 def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:
-    """Until a signal comes."""
-    import os
-    import signal
-    import threading
-
     from forge.demo.serving import open_model_server
     from forge.errors import ConfigError
 
-    os.umask(0o077)  # what the log has is for its user alone
+    try:
+        if log is not None:
+            log.touch(mode=0o600)  # what it has is for its user alone
+        with open_model_server(script, port=port, log=log) as server:
+            key = "a key that the script names" if script.keys else "any key"
+            click.echo(READY.format(url=server.url, source=source, scenes=_scenes(script), key=key))
+            _wait_for_signal()
+    except OSError as error:
+        raise ConfigError(
+            [f"cannot start: {error}"], hint="Choose another one with --port or --log."
+        ) from error
+
+
+def _wait_for_signal() -> None:
     stop = threading.Event()
 
     def ask_to_stop(number: int, frame: FrameType | None) -> None:
@@ -74,17 +84,7 @@ def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ask_to_stop)
-    try:
-        if log is not None:
-            log.open("a").close()
-        with open_model_server(script, port=port, log=log) as server:
-            key = "a key that the script names" if script.keys else "any key"
-            click.echo(READY.format(url=server.url, source=source, scenes=_scenes(script), key=key))
-            stop.wait()
-    except OSError as error:
-        raise ConfigError(
-            [f"cannot start: {error}"], hint="Choose another one with --port or --log."
-        ) from error
+    stop.wait()
 
 
 def _scenes(script: "Script") -> str:

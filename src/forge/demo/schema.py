@@ -62,8 +62,7 @@ def _of_type(schema: JsonObject, root: JsonObject, name: str, depth: int) -> Any
         case "object":
             return _object(schema, root, depth)
         case "array":
-            item = schema.get("items", {})
-            return [_value(item, root, name, depth + 1) for _ in range(schema.get("minItems", 0))]
+            return [_value(item, root, name, depth + 1) for item in _items(schema)]
         case "string":
             return _string(schema, name)
         case "integer" | "number":
@@ -72,6 +71,11 @@ def _of_type(schema: JsonObject, root: JsonObject, name: str, depth: int) -> Any
             return True
         case _:
             return None
+
+
+def _items(schema: JsonObject) -> list[JsonObject]:
+    first = cast("list[JsonObject]", schema.get("prefixItems", []))
+    return first + [schema.get("items") or {}] * (schema.get("minItems", 0) - len(first))
 
 
 def _object(schema: JsonObject, root: JsonObject, depth: int) -> JsonObject:

@@ -162,7 +162,7 @@ class Match(_Part):
 
 class Scene(_Part):
     match: Match = Match()
-    turns: tuple[Turn, ...] = Field(min_length=1)
+    turns: tuple[Turn, ...]
     after: AfterLast = AfterLast.REPEAT
     position: re.Pattern[str] | None = None
     """A pattern with one group, a number: the last one found in the messages is the next turn's. Finds the way in
@@ -170,7 +170,9 @@ class Scene(_Part):
     """
 
     @model_validator(mode="after")
-    def _groups_exist(self) -> "Scene":
+    def _fits_together(self) -> "Scene":
+        if not self.turns:
+            raise ValueError("a scene has at least one turn")
         known: set[str] = {"0"}
         for pattern in self.match.patterns():
             known |= set(pattern.groupindex) | {str(number + 1) for number in range(pattern.groups)}

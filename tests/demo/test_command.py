@@ -1,0 +1,78 @@
+"""`forge demo` as a person uses it."""
+
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.demo.clients import ask
+from tests.support.terminal import FORGE, Terminal, clean_environment
+
+SCRIPTS = Path(__file__).parents[2] / "src/forge/demo/scripts"
+BUNDLED = sorted(path.stem for path in SCRIPTS.glob("*.yaml"))
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path)
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[tuple[str, str]]:
+    """The page it prints and the address on it."""
+    command = [*FORGE, "demo", *arguments, "--port", "0"]
+    process = subprocess.Popen(command, env=clean_environment(), stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    lines = [process.stdout.readline()]
+    while "Ctrl-C" not in lines[-1]:
+        lines.append(process.stdout.readline())
+    try:
+        yield "".join(lines), re.findall(r"http://127.0.0.1:\d+", lines[0])[0]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_it_says_where_it_is_answers_and_keeps_a_log(tmp_path: Path):
+    log = tmp_path / "requests.jsonl"
+    with running("coding", "--log", str(log)) as (page, url):
+        assert f"forge models provider add demo --url {url} --kind anthropic" in page
+        assert "forge models set builder demo:scripted" in page
+        answer = httpx2.post(f"{url}/v1/messages", json=ask()).json()
+    assert [block["type"] for block in answer["content"]] == ["thinking", "text", "tool_use", "tool_use"]
+    assert len(log.read_text().splitlines()) == 1
+    assert log.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_scripts_that_come_with_it_are_right(forge: Terminal, name: str):
+    said = forge("demo", name, "--check")
+    assert (said.code, said.err) == (0, "")
+    assert "is right" in said.out
+
+
+def test_a_script_that_is_wrong_is_2_with_all_problems(forge: Terminal, tmp_path: Path):
+    script = tmp_path / "wrong.yaml"
+    script.write_text("scenes:\n  a:\n    turns:\n      - text: 3\n      - fault: bang\n")
+    said = forge("demo", str(script))
+    assert said.code == 2
+    assert f"{script}:4: scenes.a.turns[0].text" in said.err
+    assert f"{script}:5: scenes.a.turns[1].fault[0].kind" in said.err
+    assert "docs/guides/scripted-models.md" in said.err
+
+
+def test_a_script_that_is_not_there_is_2_with_those_that_are(forge: Terminal):
+    said = forge("demo", "nothing")
+    assert said.code == 2
+    assert ", ".join(BUNDLED) in said.err
+
+
+def test_a_log_that_cannot_be_written_is_2(forge: Terminal, tmp_path: Path):
+    said = forge("demo", "--port", "0", "--log", str(tmp_path / "none" / "log"))
+    assert said.code == 2
+    assert "cannot start" in said.err
