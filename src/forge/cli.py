@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "login": ("forge.accounts.cli:login", "Connect this terminal to a server, or make a login link."),
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
+    "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
     "demo": ("forge.demo.cli:demo", "Start a model server that answers from a script."),

@@ -61,7 +61,6 @@ class Client:
         # A proxy is for the world outside; and a key goes to the address it is for, never where that redirects to.
         self._http = httpx2.Client(
             headers={"User-Agent": USER_AGENT},
-            timeout=httpx2.Timeout(TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
             trust_env=not self.place.is_loopback,
             follow_redirects=False,
         )
@@ -75,11 +74,11 @@ class Client:
     def get(self, path: str, shape: type[T], params: Params | None = None) -> T:
         return _shaped(self._call("GET", path, params=params).data, shape)
 
-    def post(self, path: str, shape: type[T], body: Body | None = None) -> T:
-        return _shaped(self._call("POST", path, body=body).data, shape)
+    def post(self, path: str, shape: type[T], body: Body | None = None, *, within_s: float = TIMEOUT_S) -> T:
+        return _shaped(self._call("POST", path, body=body, within_s=within_s).data, shape)
 
-    def put(self, path: str, shape: type[T], body: Body) -> T:
-        return _shaped(self._call("PUT", path, body=body).data, shape)
+    def put(self, path: str, shape: type[T], body: Body, params: Params | None = None) -> T:
+        return _shaped(self._call("PUT", path, params=params, body=body).data, shape)
 
     def patch(self, path: str, shape: type[T], body: Body) -> T:
         return _shaped(self._call("PATCH", path, body=body).data, shape)
@@ -126,7 +125,13 @@ class Client:
         return self.place
 
     def _call(
-        self, method: str, path: str, *, params: Params | None = None, body: Body | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: Body | None = None,
+        within_s: float = TIMEOUT_S,
     ) -> Answer:
         try:
             response = self._http.request(
@@ -135,11 +140,12 @@ class Client:
                 params={name: value for name, value in (params or {}).items() if value is not None},
                 json=body,
                 headers={"Authorization": f"Bearer {self.place.key}"},
+                timeout=httpx2.Timeout(within_s, connect=CONNECT_TIMEOUT_S),
             )
         except httpx2.ConnectError as error:
             raise _nobody_there(self.place, error) from error
         except httpx2.TimeoutException as error:
-            raise Unavailable(f"{self.place.url} did not answer within {TIMEOUT_S:.0f} s.") from error
+            raise Unavailable(f"{self.place.url} did not answer within {within_s:.0f} s.") from error
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             raise Unavailable(f"{self.place.url} cannot be asked: {error}") from error
         return _read(self.place, response)
