@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import TypeAdapter
 
+from forge.agents.models import EVENTS as AGENT_EVENTS
 from forge.app import Forge
 from forge.errors import NotFound
 from forge.events.models import STREAM_PATTERN, EventData, wire_model
@@ -13,7 +14,7 @@ from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
 from forge.runs.models import EVENTS as RUN_EVENTS
 
-EVENT_TYPES: tuple[type[EventData], ...] = RUN_EVENTS
+EVENT_TYPES: tuple[type[EventData], ...] = (*RUN_EVENTS, *AGENT_EVENTS)
 """Every event type there is, durable or whispered; a feature that emits events adds its own here."""
 
 AnyEvent: Any = wire_model(EVENT_TYPES)

@@ -540,6 +540,310 @@ export interface components {
             created_at: string;
         };
         /**
+         * AgentCompacted
+         * @description The conversation was shortened to fit the model's window.
+         */
+        AgentCompacted: {
+            /** Turn */
+            turn: number;
+            /** Tokens Before */
+            tokens_before: number;
+            /** Tokens After */
+            tokens_after: number;
+            /** Results Shortened */
+            results_shortened: number;
+            /** Messages Dropped */
+            messages_dropped: number;
+        };
+        /**
+         * AgentCompactedEvent
+         * @description The conversation was shortened to fit the model's window.
+         */
+        AgentCompactedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.compacted";
+            data: components["schemas"]["AgentCompacted"];
+        };
+        /**
+         * AgentDelta
+         * @description A piece of an answer while it is written. Never stored; the turn that follows has it whole.
+         */
+        AgentDelta: {
+            /** Turn */
+            turn: number;
+            /** Attempt */
+            attempt: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "text" | "thinking";
+            /** Text */
+            text: string;
+        };
+        /**
+         * AgentDeltaEvent
+         * @description A piece of an answer while it is written. Never stored; the turn that follows has it whole.
+         */
+        AgentDeltaEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.delta";
+            data: components["schemas"]["AgentDelta"];
+        };
+        /**
+         * AgentEnd
+         * @description Why an agent stopped. Only `DONE` is an answer; each limit has its own name.
+         * @enum {string}
+         */
+        AgentEnd: "done" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck";
+        /** AgentEnded */
+        AgentEnded: {
+            result: components["schemas"]["AgentResult"];
+        };
+        /** AgentEndedEvent */
+        AgentEndedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.ended";
+            data: components["schemas"]["AgentEnded"];
+        };
+        /**
+         * AgentHeard
+         * @description Messages of people reached the agent, in this order, before this turn.
+         */
+        AgentHeard: {
+            /** Turn */
+            turn: number;
+            /** Messages */
+            messages: components["schemas"]["Interjection"][];
+        };
+        /**
+         * AgentHeardEvent
+         * @description Messages of people reached the agent, in this order, before this turn.
+         */
+        AgentHeardEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.heard";
+            data: components["schemas"]["AgentHeard"];
+        };
+        /**
+         * AgentLimits
+         * @description How far an agent may go. Money has a budget of its own, and asks before it stops.
+         */
+        AgentLimits: {
+            /**
+             * Turns
+             * @default 100
+             */
+            turns: number;
+            /**
+             * Tokens
+             * @description Sent and received, over all turns.
+             * @default 20000000
+             */
+            tokens: number;
+            /**
+             * Seconds
+             * @default 14400
+             */
+            seconds: number;
+            /**
+             * Same Failure
+             * @description The same failing call in a row; then stop.
+             * @default 3
+             */
+            same_failure: number;
+        };
+        /** AgentResult */
+        AgentResult: {
+            end: components["schemas"]["AgentEnd"];
+            /** Text */
+            text: string;
+            /** Turns */
+            turns: number;
+            /** Tool Calls */
+            tool_calls: number;
+            usage: components["schemas"]["Usage"];
+            /** Cost Micros */
+            cost_micros: number;
+        };
+        /**
+         * AgentStarted
+         * @description An agent begins: what it may use, and how well its commands are isolated.
+         */
+        AgentStarted: {
+            role: components["schemas"]["forge__llm__models__Role"];
+            /** Tools */
+            tools: string[];
+            limits: components["schemas"]["AgentLimits"];
+            /** Sandbox */
+            sandbox: string;
+        };
+        /**
+         * AgentStartedEvent
+         * @description An agent begins: what it may use, and how well its commands are isolated.
+         */
+        AgentStartedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.started";
+            data: components["schemas"]["AgentStarted"];
+        };
+        /** AgentToolAsked */
+        AgentToolAsked: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Input */
+            input: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * AgentToolUsed
+         * @description A tool was used, well or badly; `text` is what the model was given, shortened for people.
+         */
+        AgentToolUsed: {
+            /** Turn */
+            turn: number;
+            /** Call Id */
+            call_id: string;
+            /** Name */
+            name: string;
+            /** Is Error */
+            is_error: boolean;
+            /** Summary */
+            summary: string;
+            /** Text */
+            text: string;
+            /** Duration Ms */
+            duration_ms: number;
+            detail: components["schemas"]["ToolDetail"];
+        };
+        /**
+         * AgentToolUsedEvent
+         * @description A tool was used, well or badly; `text` is what the model was given, shortened for people.
+         */
+        AgentToolUsedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.tool";
+            data: components["schemas"]["AgentToolUsed"];
+        };
+        /**
+         * AgentTurn
+         * @description A model answered: its words, the tools it wants, what it cost.
+         */
+        AgentTurn: {
+            /** Turn */
+            turn: number;
+            /** Model */
+            model: string;
+            /** Text */
+            text: string;
+            /** Thinking */
+            thinking: string;
+            /** Tools */
+            tools: components["schemas"]["AgentToolAsked"][];
+            stop: components["schemas"]["StopReason"];
+            usage: components["schemas"]["Usage"];
+            /** Cost Micros */
+            cost_micros: number;
+            /** Context Used */
+            context_used: number;
+        };
+        /**
+         * AgentTurnEvent
+         * @description A model answered: its words, the tools it wants, what it cost.
+         */
+        AgentTurnEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "agent.turn";
+            data: components["schemas"]["AgentTurn"];
+        };
+        /**
          * ApiKey
          * @description A key as it can be shown again and again: never the key itself.
          */
@@ -985,10 +1289,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1226,6 +1530,15 @@ export interface components {
         Health: {
             /** Status */
             status: string;
+        };
+        /** Interjection */
+        Interjection: {
+            /** Id */
+            id: string;
+            /** Text */
+            text: string;
+            /** Sent By */
+            sent_by: string;
         };
         /** Login */
         Login: {
@@ -2025,6 +2338,38 @@ export interface components {
             message?: string | null;
             /** Hint */
             hint?: string | null;
+        };
+        /**
+         * ToolDetail
+         * @description Facts about a tool call, as fields: nobody has to read them out of text.
+         */
+        ToolDetail: {
+            /** Path */
+            path?: string | null;
+            /** Bytes */
+            bytes?: number | null;
+            /** Changed */
+            changed?: boolean | null;
+            /** Argv */
+            argv?: string[] | null;
+            /** Exit Code */
+            exit_code?: number | null;
+            /** End */
+            end?: string | null;
+            /** Passed */
+            passed?: number | null;
+            /** Failed */
+            failed?: number | null;
+            /** Skipped */
+            skipped?: number | null;
+            /** Matches */
+            matches?: number | null;
+            /** Truncated */
+            truncated?: boolean | null;
+            /** Sandbox */
+            sandbox?: string | null;
+            /** Fetched */
+            fetched?: string[] | null;
         };
         /**
          * Usage
@@ -3405,7 +3750,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
