@@ -1,0 +1,53 @@
+"""docs/guides/scripted-models.md knows every field, fault, value and filter, and its example plays."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.demo.clients import answered, said, stream
+from tests.support.models import StartModels
+
+from forge.demo.parsing import HINT
+from forge.demo.script import FaultKind, Scene, Script, Turn
+from forge.demo.templates import FILTERS, NAMES
+
+PAGE = (Path(__file__).parents[2] / "docs/guides/scripted-models.md").read_text()
+SECTIONS = dict(re.findall(r"^##+ (.+?)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+EXAMPLE = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
+
+
+def named(section: str) -> set[str]:
+    """What the first column of a section's table names."""
+    rows = re.findall(r"^\| (`.*?) \|", SECTIONS[section], re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [("The script", Script), ("A scene", Scene), ("A turn", Turn)],
+    ids=lambda part: str(part),
+)
+def test_every_field_is_described(section: str, model: type[Script | Scene | Turn]):
+    assert named(section) == {field.alias or name for name, field in model.model_fields.items()}
+
+
+def test_every_fault_value_and_filter_is_described():
+    assert named("Faults") == set(FaultKind)
+    assert named("Values of the request") >= {*NAMES, "result.TOOL", "match.GROUP"}
+    assert all(f"`{filter_}" in SECTIONS["Values of the request"] for filter_ in FILTERS)
+
+
+def test_the_hint_about_wrong_scripts_leads_here():
+    assert "docs/guides/scripted-models.md" in HINT
+
+
+def test_the_example_plays(model_server: StartModels):
+    server = model_server(EXAMPLE.replace("times: 2", "times: 1"))
+    first = stream(server, "fix calc.py")
+    assert said(first)[1]["text"] == "Let me look at calc.py."
+    messages = answered(first, "calc.py", "def add(a, b):\n    return a - b")
+    messages[0]["content"] = "fix calc.py"
+    with pytest.raises(Exception, match="Overloaded"):
+        stream(server, messages=messages)
+    second = stream(server, messages=messages)
+    assert said(second)[0]["text"] == "It begins with: def add(a, b):"
