@@ -137,8 +137,8 @@ test.each([
 });
 
 test("a gate that is opened again after a crash is there once", () => {
-  const opened = event(3, "gate.opened", { gate: gate() });
-  expect(fold(opened, { ...opened, seq: 4 }).gates).toHaveLength(1);
+  const opened = (seq: number) => event(seq, "gate.opened", { gate: gate() });
+  expect(fold(opened(3), opened(4)).gates).toHaveLength(1);
 });
 
 test("an event of a newer server changes nothing and is in the log", () => {

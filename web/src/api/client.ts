@@ -3,8 +3,8 @@ import createFetch from "openapi-fetch";
 import type { paths } from "./schema.gen";
 
 type ErrorBody = { code: string; message: string; hint?: string | null; field?: string | null };
-type Envelope<T> = { data: T; meta: { next_cursor?: string | null } };
-type Answer<Body> = { data?: Body; error?: unknown; response: Response };
+export type Envelope<T> = { data: T; meta: { next_cursor?: string | null } };
+export type Answer<Body> = { data?: Body; error?: unknown; response: Response };
 
 /** What the server refused, in its own words: a message, and a hint on what to do. */
 export class ApiError extends Error {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { http, unwrap } from "./client";
+import { type Answer, type Envelope, http, unwrap } from "./client";
 import { useLive } from "./liveContext";
 import type { Event } from "./types";
 
@@ -75,7 +75,9 @@ const HISTORY = 10_000;
 
 /** The first page of the log; if there is more, the live subscription replays it from there. */
 function readHistory(stream: string, signal: AbortSignal): Promise<Event[]> {
+  const query = { stream, after: 0, limit: HISTORY };
+  // openapi-fetch loses fields that are only ever null, such as the `seq` of a whisper.
   return unwrap(
-    http.GET("/api/v1/events", { params: { query: { stream, after: 0, limit: HISTORY } }, signal }),
+    http.GET("/api/v1/events", { params: { query }, signal }) as Promise<Answer<Envelope<Event[]>>>,
   );
 }

@@ -90,6 +90,14 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "run.changed":
     case "gate.changed":
       return view; // These belong to the account's stream.
+    case "agent.started":
+    case "agent.turn":
+    case "agent.tool":
+    case "agent.compacted":
+    case "agent.heard":
+    case "agent.ended":
+    case "agent.delta":
+      return view; // These are the transcript's.
     default:
       return unknownEvent(event, view);
   }

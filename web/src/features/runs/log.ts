@@ -3,6 +3,7 @@ import type { Event, EventOf } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { formatClock, formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
+import { sayOfAgent } from "./agent/log";
 
 type Said = { text: string; tone?: Tone } | null;
 
@@ -44,6 +45,14 @@ function say(event: Event): Said {
       return { text: "Nobody answered in time.", tone: "wait" };
     case "gate.closed":
       return { text: "The question no longer matters." };
+    case "agent.started":
+    case "agent.turn":
+    case "agent.tool":
+    case "agent.compacted":
+    case "agent.heard":
+    case "agent.ended":
+      return sayOfAgent(event);
+    case "agent.delta":
     case "run.changed":
     case "gate.changed":
       return null;

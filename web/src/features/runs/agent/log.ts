@@ -1,0 +1,50 @@
+/** An agent's events as lines of the log. */
+import type { EventOf } from "@/api/types";
+import { formatDuration } from "@/ui/time";
+import type { Tone } from "@/ui/tone";
+import { END, formatCost, formatCount, plural } from "./words";
+
+type Told = EventOf<
+  "agent.started" | "agent.turn" | "agent.tool" | "agent.compacted" | "agent.heard" | "agent.ended"
+>;
+type Said = { text: string; tone?: Tone };
+
+export function sayOfAgent(event: Told): Said {
+  switch (event.type) {
+    case "agent.started":
+      return { text: `Begins as ${event.data.role}, with ${event.data.tools.join(", ")}.` };
+    case "agent.turn":
+      return { text: turn(event), tone: "run" };
+    case "agent.tool":
+      return used(event);
+    case "agent.compacted":
+      return { text: compacted(event), tone: "idle" };
+    case "agent.heard":
+      return { text: event.data.messages.map(({ sent_by, text }) => `${sent_by} said: ${text}`).join("\n") };
+    case "agent.ended":
+      return ended(event);
+  }
+}
+
+function turn({ data }: EventOf<"agent.turn">): string {
+  const wants = data.tools.map(({ name }) => name).join(", ");
+  const first = data.text.trim().split("\n", 1)[0];
+  return `Turn ${data.turn}: ${[first, wants && `→ ${wants}`].filter(Boolean).join(" ") || "nothing"}`;
+}
+
+function used({ data }: EventOf<"agent.tool">): Said {
+  const text = `${data.name}: ${data.summary} (${formatDuration(data.duration_ms)})`;
+  return data.is_error ? { text, tone: "bad" } : { text, tone: "idle" };
+}
+
+export function compacted({ data }: EventOf<"agent.compacted">): string {
+  return `The conversation was shortened: ${formatCount(data.tokens_before)} to ${formatCount(data.tokens_after)} tokens.`;
+}
+
+function ended({ data: { result } }: EventOf<"agent.ended">): Said {
+  const { word, meaning, tone } = END[result.end];
+  return {
+    text: `Ended, ${word}: ${meaning} ${plural(result.turns, "turn")}, ${formatCost(result.cost_micros)}.`,
+    tone,
+  };
+}
