@@ -21,10 +21,11 @@ NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
 NEW_NAMESPACE = 0x7E020000
 SETUID_BITS = 0o6000
 CREATES = 0o100
+OWN_PROCESS = 0
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX type into the terminal of whoever looks on."""
 
-CONDITIONAL = frozenset({"socket", "socketpair", "clone", "clone3", "ioctl", "openat2"})
+CONDITIONAL = frozenset({"socket", "socketpair", "clone", "clone3", "ioctl", "openat2", "prlimit64"})
 MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
 FLAGS_AND_MODE = {"open": (1, 2), "openat": (2, 3)}
 
@@ -109,6 +110,8 @@ def _on_arguments(numbers: dict[str, int], families: tuple[Family, ...], *, data
     rules += [
         Rule(numbers["ioctl"], (Test(1, EQUAL, request),), _error(errno.EPERM)) for request in TERMINAL_INPUT
     ]
+    rules.append(Rule(numbers["prlimit64"], (Test(0, EQUAL, OWN_PROCESS),), ALLOW))
+    rules.append(Rule(numbers["prlimit64"], (), _error(errno.EPERM)))
     for name, at in MODE_ARGUMENT.items():
         if name in numbers:
             rules.append(Rule(numbers[name], (Test(at, ANY_BIT, SETUID_BITS),), _error(errno.EPERM)))

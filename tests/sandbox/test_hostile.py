@@ -1,0 +1,83 @@
+"""Hostile code of every kind, against every back end that works here. What gets through must be a known limit."""
+
+import ast
+import asyncio
+import json
+import os
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.sandbox.conftest import PYTHON, QUICK, TOOLS, WORKING, make
+from tests.sandbox.known_limits import depends_on_machine, known_limits
+from tests.sandbox.world import visitor, world
+
+from forge.sandbox.models import Command
+
+PROTECTED = (".git", ".protected")
+
+
+def attacks() -> dict[str, str]:
+    """Every attack, with its group, as written in the file that goes inside."""
+    tree = ast.parse(Path(__file__).with_name("attacks.py").read_text())
+    return {
+        node.name: ast.literal_eval(decorator.args[0])
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Call)
+    }
+
+
+ATTACKS = attacks()
+CASES = [(backend, name) for backend in WORKING for name in ATTACKS]
+
+
+@cache
+def results(backend: str, group: str) -> dict[str, str]:
+    return attack(backend, group)
+
+
+def attack(backend: str, group: str, owner: int | None = None) -> dict[str, str]:
+    """One process for a whole group."""
+    with world() as there, visitor(there.workdir):
+        if owner is not None:
+            there.give_work_tree_to(owner)
+        limits = replace(QUICK, timeout_s=60)
+        argv = ("/usr/bin/python3" if owner else PYTHON, "-I", "attacks.py", group, there.told())
+        command = Command(
+            argv, there.workdir, limits, protected=PROTECTED, read_only=() if owner else TOOLS.read_only
+        )
+        outcome = asyncio.run(make(backend).run(command))
+        assert outcome.exit_code == 0, outcome
+        told: dict[str, str] = json.loads(outcome.stdout.text)
+        return told | dict.fromkeys(there.escapes(), "escaped")
+
+
+@pytest.mark.parametrize(("backend", "name"), CASES)
+def test_it_is_blocked_or_a_known_limit(backend: str, name: str):
+    found = results(backend, ATTACKS[name])[name]
+    if found == "absent":
+        pytest.skip("there is nothing to attack on this machine")
+    if name not in depends_on_machine(backend):
+        assert found == ("escaped" if name in known_limits(backend) else "blocked")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="the others ran as an ordinary user already")
+def test_an_owner_who_is_not_root_is_as_safe():
+    """A platform that runs as root steps down to the owner of the work tree."""
+    escaped: set[str] = set()
+    for group in set(ATTACKS.values()):
+        escaped |= {
+            name for name, found in attack("bubblewrap", group, owner=4321).items() if found == "escaped"
+        }
+    assert escaped == set()
+
+
+def test_there_are_many_cases_of_every_class():
+    assert len(ATTACKS) >= 75
+    assert set(ATTACKS.values()) == {
+        *("reads", "writes", "protected", "devices", "proc"),
+        *("environment", "processes", "network", "kernel"),
+    }
