@@ -48,6 +48,7 @@ CALLED_BY_OTHERS = [
     "get_command",
     "handleError",
     "list_commands",
+    "main_loop",
     "capture_signals",
     "process_bind_param",
     "process_result_value",

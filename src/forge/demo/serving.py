@@ -1,5 +1,6 @@
 """The scripted model server in a thread of its own, with its own event loop, on a loopback port."""
 
+import asyncio
 import logging
 import socket
 import threading
@@ -34,18 +35,31 @@ class _Http(HttpToolsProtocol):
 
 
 class _Server(uvicorn.Server):
-    """Says when it is up, and ends what still plays when it goes down: nobody need wait for a stall."""
+    """Says when it is up and goes down at once: uvicorn would look ten times a second whether it should, and wait
+    for what still plays, a stall perhaps.
+    """
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(_config(stage))
         self.is_up = threading.Event()
         self._stage = stage
+        self._leave = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        self._loop = asyncio.get_running_loop()
         try:
             await super().startup(sockets)
         finally:
             self.is_up.set()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._leave.wait()
+
+    def stop(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._leave.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._stage.stopping.set()
@@ -80,7 +94,7 @@ def open_model_server(script: Script, *, port: int = 0, log: Path | None = None)
             server.is_up.wait()
             yield ModelServer(stage, listener.getsockname()[1])
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join()
 
 
