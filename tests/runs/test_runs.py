@@ -32,6 +32,7 @@ async def test_a_run_goes_from_pending_to_completed_and_tells_its_story(store: S
         assert run.status is RunStatus.PENDING
         ended = await engine.finished(run.id)
         assert (ended.status, ended.output, ended.attempt) == (RunStatus.COMPLETED, {"doubled": 42}, 1)
+        assert (await engine.runs.get(ACCOUNT, run.id)).input == {"number": 21}
         assert await engine.types(run.id) == [
             "run.created",
             "run.started",

@@ -150,6 +150,8 @@ class Gate(Question):
 
 class RunDetail(BaseModel):
     run: Run
+    input: dict[str, Any]
+    """What it was started with."""
     steps: list[Step]
     gates: list[Gate]
     children: list[Run]

@@ -48,10 +48,11 @@ class Runs:
 
     async def get(self, account_id: str, run_id: str) -> RunDetail:
         async with self._database.read() as tx:
-            run = (await self._own(tx, account_id, run_id)).run
+            row = await self._own(tx, account_id, run_id)
             events = await self._events.read(tx, run_stream(run_id), limit=100_000)
             return RunDetail(
-                run=run,
+                run=row.run,
+                input=row.input,
                 steps=fold_steps(events),
                 gates=await store.list_gates(tx, run_id=run_id),
                 children=await store.list_children(tx, run_id),

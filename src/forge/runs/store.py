@@ -17,7 +17,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run with what only the engine needs: whose it is and what it was started with."""
+    """A run with whose it is and what it was started with."""
 
     run: Run
     account_id: str

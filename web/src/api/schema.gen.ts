@@ -485,6 +485,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Workspaces */
+        get: operations["list_workspaces_api_v1_workspaces_get"];
+        put?: never;
+        /**
+         * Create Workspace
+         * @description Without a path Forge makes a directory of its own. To adopt one of the machine's takes the scope `admin`.
+         */
+        post: operations["create_workspace_api_v1_workspaces_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Workspace */
+        get: operations["get_workspace_api_v1_workspaces__workspace_id__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Workspace
+         * @description Deletes the directory if Forge made it; an adopted one stays.
+         */
+        delete: operations["remove_workspace_api_v1_workspaces__workspace_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Files
+         * @description What a directory holds.
+         */
+        get: operations["list_files_api_v1_workspaces__workspace_id__files_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read File
+         * @description The beginning of a file, as text.
+         */
+        get: operations["read_file_api_v1_workspaces__workspace_id__file_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workspaces/{workspace_id}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Files
+         * @description Lines that match, whatever their case.
+         */
+        get: operations["search_files_api_v1_workspaces__workspace_id__search_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -892,6 +994,11 @@ export interface components {
             /** Size Bytes */
             size_bytes: number;
         };
+        /**
+         * EntryKind
+         * @enum {string}
+         */
+        EntryKind: "file" | "dir" | "link" | "other";
         /** Envelope[Account] */
         Envelope_Account_: {
             data: components["schemas"]["Account"];
@@ -929,6 +1036,40 @@ export interface components {
         /** Envelope[CreatedKey] */
         Envelope_CreatedKey_: {
             data: components["schemas"]["CreatedKey"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[FileText] */
+        Envelope_FileText_: {
+            data: components["schemas"]["FileText"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[FoundLines] */
+        Envelope_FoundLines_: {
+            data: components["schemas"]["FoundLines"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1199,10 +1340,45 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[WorkspaceInfo] */
+        Envelope_WorkspaceInfo_: {
+            data: components["schemas"]["WorkspaceInfo"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[ApiKey]] */
         Envelope_list_ApiKey__: {
             /** Data */
             data: components["schemas"]["ApiKey"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[FileEntry]] */
+        Envelope_list_FileEntry__: {
+            /** Data */
+            data: components["schemas"]["FileEntry"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1307,6 +1483,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[WorkspaceInfo]] */
+        Envelope_list_WorkspaceInfo__: {
+            /** Data */
+            data: components["schemas"]["WorkspaceInfo"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /**
          * ErrorBody
          * @description What went wrong, and what to do about it.
@@ -1320,6 +1514,57 @@ export interface components {
             hint?: string | null;
             /** Field */
             field?: string | null;
+        };
+        /** FileEntry */
+        FileEntry: {
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            kind: components["schemas"]["EntryKind"];
+            /** Size */
+            size: number;
+        };
+        /**
+         * FileText
+         * @description The beginning of a file as text; `hash` is of the whole file, when all of it is here.
+         */
+        FileText: {
+            /** Path */
+            path: string;
+            /** Text */
+            text: string;
+            /** Size */
+            size: number;
+            /** Is Binary */
+            is_binary: boolean;
+            /** Is Cut */
+            is_cut: boolean;
+            /** Hash */
+            hash: string | null;
+        };
+        /** FoundLine */
+        FoundLine: {
+            /** Path */
+            path: string;
+            /** Line */
+            line: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * FoundLines
+         * @description Matches of a search; `literal` when the expression could not be read and was looked for as text.
+         */
+        FoundLines: {
+            /** Matches */
+            matches: components["schemas"]["FoundLine"][];
+            /** Truncated */
+            truncated: boolean;
+            /** Literal */
+            literal: boolean;
+            /** Files Searched */
+            files_searched: number;
         };
         /** Gate */
         Gate: {
@@ -1736,6 +1981,13 @@ export interface components {
             /** Model */
             model: string;
         };
+        /** NewWorkspace */
+        NewWorkspace: {
+            /** Name */
+            name: string;
+            /** Path */
+            path?: string | null;
+        };
         /**
          * Price
          * @description Dollars for a million tokens of each kind, and how much the model can take in and put out.
@@ -1999,6 +2251,10 @@ export interface components {
         /** RunDetail */
         RunDetail: {
             run: components["schemas"]["Run"];
+            /** Input */
+            input: {
+                [key: string]: unknown;
+            };
             /** Steps */
             steps: components["schemas"]["Step"][];
             /** Gates */
@@ -2423,6 +2679,25 @@ export interface components {
              * Format: date-time
              */
             seen_at: string;
+        };
+        /**
+         * WorkspaceInfo
+         * @description A directory Forge may work in. One that is adopted was there before, and stays when the workspace goes.
+         */
+        WorkspaceInfo: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Is Adopted */
+            is_adopted: boolean;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
         /**
          * Role
@@ -3708,6 +3983,301 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_Gate_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_workspaces_api_v1_workspaces_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkspaceInfo__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_workspace_api_v1_workspaces_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorkspace"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_workspace_api_v1_workspaces__workspace_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_workspace_api_v1_workspaces__workspace_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkspaceInfo_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_files_api_v1_workspaces__workspace_id__files_get: {
+        parameters: {
+            query?: {
+                /** @description Relative to the workspace. */
+                path?: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_FileEntry__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    read_file_api_v1_workspaces__workspace_id__file_get: {
+        parameters: {
+            query: {
+                /** @description Relative to the workspace. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileText_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    search_files_api_v1_workspaces__workspace_id__search_get: {
+        parameters: {
+            query: {
+                /** @description A regular expression (RE2), or text. */
+                q: string;
+                /** @description Only files like this: `*.py`, `src/**\/*.ts`. */
+                glob?: string | null;
+                /** @description Relative to the workspace. */
+                path?: string;
+                /** @description How many lines at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                workspace_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FoundLines_"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
