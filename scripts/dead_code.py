@@ -55,8 +55,8 @@ CALLED_BY_OTHERS = [
 ]
 
 # Finished and tested here, first called by what is built on it next: the model gateway asks the vault for keys, and
-# features change their tables from runs.
-AWAITED = ["resolve", "transact"]
+# features change their tables from runs, and builds ask for the state of their files.
+AWAITED = ["resolve", "transact", "walk", "tree_hash", "diff"]
 
 
 def main() -> int:

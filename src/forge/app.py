@@ -36,6 +36,7 @@ from forge.runs.service import Runs
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
+from forge.workspace.service import Workspaces
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,7 @@ class Forge:
     catalog: Catalog
     gateway: Gateway
     models: Models
+    workspaces: Workspaces
     address: OwnAddress
     started_at: datetime
 
@@ -105,8 +107,7 @@ async def open_forge(
             )
         )
         if not store.is_sqlite:
-            listening = listen(settings.store_url, events.hub)
-            await stack.enter_async_context(in_background(listening, "event listener"))
+            await _hear_other_processes(settings, events, stack)
         yield Forge(
             settings=settings,
             telemetry=telemetry,
@@ -117,6 +118,7 @@ async def open_forge(
             catalog=catalog,
             gateway=gateway,
             models=models,
+            workspaces=Workspaces(store, settings.data_dir),
             address=address,
             started_at=now(),
         )
@@ -166,6 +168,11 @@ def _last_four_of(vault: Vault) -> LastFour:
         return view.last_four if view else None
 
     return last_four
+
+
+async def _hear_other_processes(settings: Settings, events: EventLog, stack: AsyncExitStack) -> None:
+    listening = listen(settings.store_url, events.hub)
+    await stack.enter_async_context(in_background(listening, "event listener"))
 
 
 def _prepare_data_dir(path: Path) -> None:

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
+    "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),
     "demo": ("forge.demo.cli:demo", "Start a model server that answers from a script."),
     "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
     "version": ("forge.server.cli:version", "Print the version."),

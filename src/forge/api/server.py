@@ -19,6 +19,7 @@ from forge.app import Forge
 from forge.http.envelope import Envelope
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
+from forge.workspace.routes import router as workspaces_routes
 
 WEB = Path(__file__).parent.parent / "web"
 ROUTERS = (
@@ -26,6 +27,7 @@ ROUTERS = (
     accounts_routes,
     models_routes,
     runs_routes,
+    workspaces_routes,
     events_routes,
     status_routes,
     websocket_routes,
@@ -61,6 +63,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.runs = forge.runs
     api.state.accounts = forge.accounts
     api.state.models = forge.models
+    api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate
     mount_pages(api, WEB)
     # The last one added is the first a request meets.
