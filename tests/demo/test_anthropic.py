@@ -155,6 +155,13 @@ def test_a_history_that_does_not_fit_together_is_refused(
         api.messages.create(model="m", max_tokens=10, messages=messages)
 
 
+def test_results_may_come_in_several_messages(model_server: StartModels):
+    history = [("user", "a"), ("assistant", [USE, {**USE, "id": "t2"}])]
+    history += [("user", [RESULT]), ("user", [{**RESULT, "tool_use_id": "t2"}])]
+    messages: Any = [{"role": role, "content": content} for role, content in history]
+    assert stream(model_server(), messages=messages).stop_reason == "end_turn"
+
+
 def test_only_the_right_key_opens(model_server: StartModels):
     server = model_server({"keys": ["sk-right"]})
     with anthropic_client(server, api_key="sk-right") as api:

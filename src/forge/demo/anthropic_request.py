@@ -84,24 +84,39 @@ def _check_order(messages: list[Message]) -> None:
         raise Malformed('messages: first message must use the "user" role')
     asked: list[str] = []
     seen: set[str] = set()
-    for index, message in enumerate(messages):
-        if message.role == "system":
-            continue
-        answered = [block.tool_use_id for block in message.of_type("tool_result")]
-        if stray := [tool_id for tool_id in answered if tool_id not in asked]:
-            raise Malformed(
-                f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {stray[0]}. Each "
-                "`tool_result` block must have a corresponding `tool_use` block in the previous message."
+    for index, role, blocks in _turns(messages):
+        if role == "user":
+            _check_answers(
+                index, asked, [block.tool_use_id for block in blocks if block.type == "tool_result"]
             )
-        if message.role == "user" and (missing := [tool_id for tool_id in asked if tool_id not in answered]):
-            raise Malformed(
-                f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
-                f"{', '.join(missing)}."
-            )
-        asked = [block.id for block in message.of_type("tool_use")]
+        asked = [block.id for block in blocks if block.type == "tool_use"]
         if len(set(asked)) < len(asked) or seen & set(asked):
             raise Malformed(f"messages.{index}: `tool_use` ids must be unique")
         seen |= set(asked)
+
+
+def _turns(messages: list[Message]) -> list[tuple[int, str, list[Block]]]:
+    """Messages of the same role in a row are one."""
+    turns: list[tuple[int, str, list[Block]]] = []
+    for index, message in enumerate(messages):
+        if turns and turns[-1][1] == message.role:
+            turns[-1][2].extend(message.blocks())
+        elif message.role != "system":
+            turns.append((index, message.role, list(message.blocks())))
+    return turns
+
+
+def _check_answers(index: int, asked: list[str], answered: list[str]) -> None:
+    if stray := [tool_id for tool_id in answered if tool_id not in asked]:
+        raise Malformed(
+            f"messages.{index}: unexpected `tool_use_id` found in `tool_result` blocks: {stray[0]}. Each "
+            "`tool_result` block must have a corresponding `tool_use` block in the previous message."
+        )
+    if missing := [tool_id for tool_id in asked if tool_id not in answered]:
+        raise Malformed(
+            f"messages.{index}: `tool_use` ids were found without `tool_result` blocks immediately after: "
+            f"{', '.join(missing)}."
+        )
 
 
 def _check_signatures(messages: list[Message]) -> None:

@@ -1,6 +1,7 @@
 """The scripted model server as an ASGI application: the model APIs, and `/_script` to look behind the scenes."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -11,8 +12,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from forge.demo.dialect import Dialect
-from forge.demo.log import Entry, RequestLog
-from forge.demo.playback import Outcome, Player
+from forge.demo.playback import Player
 from forge.demo.stage import Stage, Verb
 
 LOOPBACK = ["127.0.0.1", "localhost"]
@@ -22,17 +22,12 @@ METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 class _Played(Response):
     """Starlette's door for an answer that is played rather than sent."""
 
-    def __init__(self, player: Player, log: RequestLog, entry: Entry) -> None:
+    def __init__(self, player: Player) -> None:
         super().__init__()
-        self._player, self._log, self._entry = player, log, entry
+        self._player = player
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._player.play(receive, send)
-        finally:
-            outcome = self._player.outcome
-            ended = Outcome.STOPPED if outcome is Outcome.RUNNING else outcome
-            self._log.finish(self._entry, ended, self._player.pieces_sent)
+        await self._player.play(receive, send)
 
 
 def create_application(stage: Stage) -> Starlette:
@@ -61,7 +56,7 @@ def _door(
         entry = stage.log.start(dialect.name, request.url.path, headers, dialect.key(headers))
         raw = await request.body()
         playback = stage.perform(verb, dialect, entry, headers, raw)
-        return _Played(Player(playback, stage.stopping), stage.log, entry)
+        return _Played(Player(playback, stage.stopping, partial(stage.log.finish, entry)))
 
     return answer
 

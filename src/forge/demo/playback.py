@@ -1,6 +1,7 @@
 """A response as pieces with pauses between them, and who plays it: to the end, to the cut, or until nobody listens."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,47 +37,58 @@ class Playback:
     """Before the first byte, the status line included."""
 
 
-@dataclass
+OnEnd = Callable[[Outcome, int], None]
+"""Is told how it ended and how many pieces were sent."""
+
+
 class Player:
     """Plays a response into an ASGI connection."""
 
-    playback: Playback
-    stopping: asyncio.Event
-    outcome: Outcome = Outcome.RUNNING
-    pieces_sent: int = 0
+    def __init__(self, playback: Playback, stopping: asyncio.Event, on_end: OnEnd) -> None:
+        self._playback = playback
+        self._stopping = stopping
+        self._on_end = on_end
+        self._has_ended = False
+        self._pieces_sent = 0
 
     async def play(self, receive: Receive, send: Send) -> None:
         playing = asyncio.create_task(self._send_all(send))
         others = {
             asyncio.create_task(_client_gone(receive)): Outcome.DISCONNECTED,
-            asyncio.create_task(self._stopped()): Outcome.STOPPED,
+            asyncio.create_task(self._stopping.wait()): Outcome.STOPPED,
         }
         try:
             done, _ = await asyncio.wait({playing, *others}, return_when=asyncio.FIRST_COMPLETED)
+            if playing in done:
+                playing.result()
+            else:
+                self._end(next(others[task] for task in others if task in done))
         finally:
             for task in (playing, *others):
                 task.cancel()
             await asyncio.gather(playing, *others, return_exceptions=True)
-        if playing in done:
-            playing.result()
-            self.outcome = Outcome.CUT if self.playback.is_cut else Outcome.COMPLETED
-        else:
-            self.outcome = next(others[task] for task in others if task in done)
+            self._end(Outcome.STOPPED)
 
     async def _send_all(self, send: Send) -> None:
-        """Without the last message the server closes the connection in the middle of the body: that is the cut."""
-        await asyncio.sleep(self.playback.wait_s)
-        headers = [(name.encode(), value.encode()) for name, value in self.playback.headers.items()]
-        await send({"type": "http.response.start", "status": self.playback.status, "headers": headers})
-        for piece in self.playback.pieces:
+        """Without a message that there is no more the server closes the connection: that is the cut."""
+        playback = self._playback
+        *most, last = playback.pieces or (Piece(b""),)
+        await asyncio.sleep(playback.wait_s)
+        headers = [(name.encode(), value.encode()) for name, value in playback.headers.items()]
+        await send({"type": "http.response.start", "status": playback.status, "headers": headers})
+        for piece in most:
             await asyncio.sleep(piece.wait_s)
             await send({"type": "http.response.body", "body": piece.data, "more_body": True})
-            self.pieces_sent += 1
-        if not self.playback.is_cut:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            self._pieces_sent += 1
+        await asyncio.sleep(last.wait_s)
+        self._pieces_sent += 1
+        self._end(Outcome.CUT if playback.is_cut else Outcome.COMPLETED)  # told before the client can know it
+        await send({"type": "http.response.body", "body": last.data, "more_body": playback.is_cut})
 
-    async def _stopped(self) -> None:
-        await self.stopping.wait()
+    def _end(self, outcome: Outcome) -> None:
+        if not self._has_ended:
+            self._has_ended = True
+            self._on_end(outcome, self._pieces_sent)
 
 
 async def _client_gone(receive: Receive) -> None:

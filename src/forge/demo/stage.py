@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -170,6 +169,5 @@ def _refuse(dialect: Dialect, entry: Entry, refused: Refusal, request_id: str) -
     headers = dialect.headers(request_id)
     if refused.retry_after_s is not None:
         headers["retry-after"] = f"{refused.retry_after_s:g}"
-        headers["retry-after-ms"] = str(math.ceil(refused.retry_after_s * 1000))
     content = dialect.error(refused.trouble, refused.message, request_id)
     return _as_json(dialect.status(refused.trouble), content, headers)
