@@ -3,7 +3,6 @@ import shutil
 import socket
 import sqlite3
 import stat
-import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -139,31 +138,10 @@ def test_a_git_that_does_not_run_is_bad(nowhere: Terminal, tmp_path: Path):
     assert "does not run" in check(nowhere, "git")["finding"]
 
 
-def test_a_machine_without_bubblewrap_is_told_to_install_it(nowhere: Terminal, tmp_path: Path):
-    nowhere.environment["PATH"] = str(tmp_path)
-    found = check(nowhere, "sandbox")
-    assert found["status"] == "warn"
-    assert "bubblewrap" in found["advice"]
-
-
 def test_a_bubblewrap_that_may_not_isolate_is_not_trusted(nowhere: Terminal, tmp_path: Path):
     fake_program(tmp_path, "bwrap", "echo 'setting up uid map: Permission denied' >&2; exit 1")
-    nowhere.environment["PATH"] = str(tmp_path)
-    found = check(nowhere, "sandbox")
-    assert found["status"] == "warn"
-    assert "Permission denied" in found["finding"]
-    assert "user namespaces" in found["advice"]
-
-
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
-def test_bubblewrap_counts_exactly_when_it_runs(nowhere: Terminal):
-    tried = subprocess.run(
-        ["bwrap", "--ro-bind", "/", "/", "--unshare-all", "true"], capture_output=True, check=False
-    )
-    found = check(nowhere, "sandbox")
-    assert (found["status"], found["finding"].startswith("isolated")) == (
-        ("ok", True) if tried.returncode == 0 else ("warn", False)
-    )
+    nowhere.environment["PATH"] = f"{tmp_path}:/usr/bin:/bin"
+    assert "bubblewrap: setting up uid map: Permission denied" in check(nowhere, "sandbox")["finding"]
 
 
 @pytest.mark.parametrize(("mode", "status"), [(0o700, "ok"), (0o750, "warn"), (0o770, "bad"), (0o777, "bad")])

@@ -24,6 +24,11 @@ class Tried:
     candidate: Candidate
     observed: Observed
 
+    @property
+    def rank(self) -> tuple[int, bool]:
+        """The lowest is the best. Of two without any protection, the one that at least runs."""
+        return list(Level).index(self.observed.level), self.observed.problem is not None
+
 
 class Sandboxes:
     """The door to processes for everybody else."""
@@ -60,7 +65,7 @@ class Sandboxes:
             return self._chosen
 
     def _pick(self, tried: list[Tried]) -> tuple[Sandbox, SandboxReport]:
-        best = min(tried, key=lambda each: list(Level).index(each.observed.level))
+        best = min(tried, key=lambda each: each.rank)
         level = best.observed.level
         report = SandboxReport(
             backend=best.candidate.name,

@@ -1,54 +1,32 @@
-"""How well untrusted code can be locked in here. Tried out, not guessed from version numbers."""
+"""How well commands can be locked in here: observed by the sandbox's own self-test, not guessed from versions."""
 
-import ctypes
-import shutil
-import subprocess
-import sys
+import asyncio
 
-from forge.server.checks.check import Check, Situation, ok, warn
-
-TIMEOUT_S = 10
-LANDLOCK_CREATE_RULESET = 444
-"""The number of the system call, the same on every processor."""
-LANDLOCK_VERSION_FLAG = 1
-
-_INSTALL = "Install bubblewrap: apt install bubblewrap (or dnf, pacman)."
-_ALLOW = (
-    "Allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
-    "and on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0."
-)
-_ELSEWHERE = "Run Forge on Linux, or in a Linux container or virtual machine, to lock untrusted code in."
+from forge.sandbox.choice import Sandboxes
+from forge.sandbox.models import Level, SandboxReport
+from forge.server.checks.check import Check, Situation, bad, ok, warn
 
 
-def check_sandbox(_: Situation) -> Check:
-    if sys.platform != "linux":
-        return warn("sandbox", f"none: nothing to isolate with on {sys.platform}", _ELSEWHERE)
-    bwrap = shutil.which("bwrap")
-    problem = _try_bubblewrap(bwrap) if bwrap else "bubblewrap is not installed"
-    if problem is None:
-        return ok("sandbox", f"isolated: bubblewrap works ({bwrap})")
-    advice = _ALLOW if bwrap else _INSTALL
-    if abi := landlock_abi():
-        return warn("sandbox", f"partial: {problem}; Landlock (ABI {abi}) guards files only", advice)
-    return warn("sandbox", f"none: {problem}, and the kernel has no Landlock", advice)
+def check_sandbox(situation: Situation) -> Check:
+    required = Level(situation.settings.sandbox_required)
+    return judge(asyncio.run(Sandboxes(required).open()))
 
 
-def _try_bubblewrap(path: str) -> str | None:
-    """Why it does not work, or None."""
-    try:
-        done = subprocess.run(  # noqa: S603  # fixed arguments of a program found on PATH
-            [path, "--ro-bind", "/", "/", "--unshare-all", "true"],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
+def judge(report: SandboxReport) -> Check:
+    finding = f"{report.level}: {report.backend}; {_held(report)}"
+    if refused := "; ".join(f"{each.backend}: {each.why}" for each in report.tried):
+        finding += f" (not taken: {refused})"
+    if not report.level.satisfies(report.required):
+        return bad(
+            "sandbox", f"{finding}. Commands are refused: {report.required} is required", report.advice or ""
         )
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"bubblewrap does not run ({error})"
-    return f"bubblewrap does not run ({done.stderr.strip()})" if done.returncode else None
+    if report.advice:
+        return warn("sandbox", finding, report.advice)
+    return ok("sandbox", finding)
 
 
-def landlock_abi() -> int:
-    """The version of Landlock the kernel has; 0 for none."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return max(0, libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_VERSION_FLAG))
+def _held(report: SandboxReport) -> str:
+    broken = [name.replace("_", " ") for name, holds in report.guarantees.items() if not holds]
+    if not broken:
+        return "all guarantees hold: " + ", ".join(name.replace("_", " ") for name in report.guarantees)
+    return "does not guard " + ", ".join(broken)
