@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import PurePosixPath
 
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
 from forge.agents import syntax
 from forge.agents.command_policy import Allowed
@@ -12,15 +12,19 @@ from forge.agents.file_reading import ToolInput, failed
 from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.outcomes import detail_of, has_succeeded
 from forge.agents.tools import Effect, Tool, ToolContext, failure
-from forge.errors import NotFound
+from forge.errors import ForgeError
 from forge.sandbox.models import End, Network, Outcome
+from forge.workspace.files import Files
 from forge.workspace.paths import parse
 
 TIMEOUT_S = 30
-TYPESCRIPT = "node_modules/typescript/bin/tsc"
+TYPESCRIPT = "node_modules/typescript"
 _NODE = (".js", ".mjs", ".cjs")
 _TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts", ".jsx")
-_TSC = ("--noEmit", "--pretty", "false", "--skipLibCheck", "--jsx", "preserve", "--allowJs", "--ignoreConfig")
+_TSC = ("--noEmit", "--pretty", "false", "--skipLibCheck", "--noResolve", "--allowJs", "--jsx", "preserve")
+_SINCE = {(5, 6): "--noCheck", (6, 0): "--ignoreConfig"}
+"""Options newer compilers have: look at the syntax only, and at this file only."""
+MOST_PACKAGE_BYTES = 1_000_000
 
 
 class CheckSyntaxInput(ToolInput):
@@ -42,29 +46,36 @@ class CheckSyntax(Tool[CheckSyntaxInput]):
             return failed(given.path, f"{given.path!r} is too large to be checked ({found.size:,} bytes).")
         if syntax.language_of(given.path):
             return _told(given.path, await syntax.check(given.path, found.data))
-        argv = await asyncio.to_thread(_checker, given.path, context)
+        argv = await asyncio.to_thread(_checker, given.path, context.files)
         if argv is None:
             return failed(given.path, f"{given.path!r} cannot be checked: {_why_not(given.path)}")
         allowed = Allowed(argv, Network.NONE, None, len(argv), in_environment=False)
         return _told_by_program(given.path, argv, await run(context, allowed, TIMEOUT_S))
 
 
-def _checker(path: str, context: ToolContext) -> tuple[str, ...] | None:
+def _checker(path: str, files: Files) -> tuple[str, ...] | None:
     suffix = PurePosixPath(path).suffix.lower()
     relative = f"./{'/'.join(parse(path))}"
     if suffix in _NODE:
         return ("node", "--check", relative)
-    if suffix in _TYPESCRIPT and _is_there(TYPESCRIPT, context):
-        return ("node", TYPESCRIPT, *_TSC, relative)
+    if suffix in _TYPESCRIPT and (version := _typescript(files)):
+        newer = (option for since, option in _SINCE.items() if version >= since)
+        return ("node", f"{TYPESCRIPT}/bin/tsc", *_TSC, *newer, relative)
     return None
 
 
-def _is_there(path: str, context: ToolContext) -> bool:
+class _Package(BaseModel):
+    version: str = Field(pattern=r"^\d+\.\d+\.")
+
+
+def _typescript(files: Files) -> tuple[int, int] | None:
+    """The version the project has installed."""
     try:
-        context.files.stat(path)
-    except NotFound:
-        return False
-    return True
+        data = files.read(f"{TYPESCRIPT}/package.json", limit=MOST_PACKAGE_BYTES).data
+        major, minor, _ = _Package.model_validate_json(data).version.split(".", 2)
+    except (ForgeError, ValidationError):
+        return None
+    return int(major), int(minor)
 
 
 def _why_not(path: str) -> str:

@@ -7,7 +7,7 @@ those words; there is no shell at any point.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forge.agents.command_rules import COMMANDS, TESTS, Rule, Runner
@@ -15,10 +15,13 @@ from forge.agents.command_words import NotACommand, split
 from forge.errors import Denied
 from forge.sandbox.models import Network
 
-_OUTSIDE = re.compile(r"(?:^|[=:,@]|^-\w+)(/.*|\.\.(?:/.*)?$)|(?:^|[=:])(~.*)")
+_PLACES = re.compile(r"(?:^|[=:,@]|^-\w+)(?=/)|(?:^|[=:])(?=~)")
+"""Where a path from the root or from a home begins, also as the value of an option."""
 _CLIMBS = re.compile(r"(?:^|[=:,@/])\.\.(?:/|$)|^-\w+\.\.(?:/|$)")
-_ADDRESS = re.compile(r"\w[\w+.-]*://|^git@", re.ASCII)
+_ADDRESS = re.compile(r"(?:^|[=,@ ])\w[\w+.-]*://|^git@", re.ASCII)
 _ASSIGNMENT = re.compile(r"\w+\+?=")
+_AT_IS_A_NAME = ("git", "npm")
+"""To other programs it may be a file with more arguments."""
 MOST_SHOWN = 60
 
 
@@ -34,6 +37,13 @@ class Allowed:
     begin: int
     """So many words were the rule's own; options of ours go behind them."""
     in_environment: bool
+
+    def with_options(self, options: tuple[str, ...]) -> "Allowed":
+        """Options for whoever runs the tests: first, or at the end of what a script is given."""
+        if self.runner is not Runner.NPM:
+            return replace(self, argv=(*self.argv[: self.begin], *options, *self.argv[self.begin :]))
+        passed_on = () if "--" in self.argv or not options else ("--",)
+        return replace(self, argv=(*self.argv, *passed_on, *options))
 
 
 def allow_tests(command: str, root: Path) -> Allowed:
@@ -82,27 +92,29 @@ def _fits(word: str, wanted: str) -> bool:
 def _check_words(words: Sequence[str], rule: Rule, root: Path) -> None:
     is_passed_on = False
     for word in words:
-        _check_place(word, rule, root)
-        if word == "--":
+        _check_place(word, rule.words[0], root)
+        if word == "--" and rule.rest.passes_on:
             is_passed_on = True
-        elif word.startswith("-") and word != "-":
-            _check_option(word, rule, is_passed_on=is_passed_on)
-        elif not is_passed_on and not rule.rest.others.fullmatch(word):
+        elif is_passed_on:
+            continue
+        elif word.startswith("-") and word not in ("-", "--"):
+            _check_option(word, rule)
+        elif not rule.rest.others.fullmatch(word):
             raise CommandRefused(
                 f"{_shown([*rule.words, word])} is not allowed: {word[:MOST_SHOWN]!r} is no name."
             )
 
 
-def _check_place(word: str, rule: Rule, root: Path) -> None:
+def _check_place(word: str, program: str, root: Path) -> None:
     """Nothing outside the workspace is named, neither a path nor an address."""
     if _ADDRESS.search(word):
         raise CommandRefused(
             f"{word[:MOST_SHOWN]!r} is an address; commands have no network but for packages."
         )
-    if word.startswith("@") and rule.network is Network.NONE and rule.words[0] != "git":
+    if word.startswith("@") and program not in _AT_IS_A_NAME:
         raise CommandRefused(f"{word[:MOST_SHOWN]!r}: arguments from a file are not supported.")
-    outside = [found for match in _OUTSIDE.finditer(word) for found in match.groups() if found]
-    if _CLIMBS.search(word) or any(not _is_beneath(path, root) for path in outside):
+    places = (word[found.end() :] for found in _PLACES.finditer(word))
+    if _CLIMBS.search(word) or not all(_is_beneath(path, root) for path in places):
         raise CommandRefused(
             f"{word[:MOST_SHOWN]!r} leads out of the workspace.", hint="Use paths relative to the workspace."
         )
@@ -112,15 +124,14 @@ def _is_beneath(path: str, root: Path) -> bool:
     return path == str(root) or path.startswith(f"{root}/")
 
 
-def _check_option(word: str, rule: Rule, *, is_passed_on: bool) -> None:
-    name = word.partition("=")[0]
-    if rule.rest.only is not None:
-        refused = not is_passed_on and name not in rule.rest.only
-    else:
-        refused = any(_is_meant(name, never) for never in rule.rest.never)
-    if refused:
-        hint = f"There are: {' '.join(sorted(rule.rest.only))}." if rule.rest.only else None
-        raise CommandRefused(f"{name[:MOST_SHOWN]} is not allowed with {' '.join(rule.words)}.", hint=hint)
+def _check_option(word: str, rule: Rule) -> None:
+    name, only = word.partition("=")[0], rule.rest.only
+    if only is None and not any(_is_meant(name, never) for never in rule.rest.never):
+        return
+    if only is not None and name in only:
+        return
+    hint = f"There are: {' '.join(sorted(only))}." if only else None
+    raise CommandRefused(f"{name[:MOST_SHOWN]!r} is not allowed with {' '.join(rule.words)}.", hint=hint)
 
 
 def _is_meant(name: str, never: str) -> bool:

@@ -34,11 +34,13 @@ class Rest:
     """What may follow the words a command begins with."""
 
     only: frozenset[str] | None = None
-    """The options there are, when not all; those behind `--` belong to somebody else and are not looked at."""
+    """The options there are, when not all."""
     never: frozenset[str] = frozenset()
     """Options that are refused, also shortened; a `*` at the end stands for more of it."""
     others: re.Pattern[str] = ANYTHING
     """What words that are no options look like."""
+    passes_on: bool = False
+    """What comes behind `--` is for somebody else: a script of the project."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,9 @@ def _node_tool(name: str, rest: Rest = Rest(), runner: Runner | None = None) -> 
     return _rule(name, rest, runner), _rule(f"npx {name}", rest, runner, runs=name)
 
 
-def _pip(verb: str, rest: Rest, options: str = "") -> Iterable[Rule]:
+def _pip(verb: str, rest: Rest) -> Iterable[Rule]:
     for begin in ("pip", "python -m pip"):
-        yield from _also_with_3(_rule(f"{begin} {verb}", rest, runs=f"python3 -m pip {verb} {options}"))
+        yield from _also_with_3(_rule(f"{begin} {verb}", rest, runs=f"python3 -m pip {verb}"))
 
 
 def _fetching(rules: Iterable[Rule], *, in_environment: bool = False) -> Iterable[Rule]:
@@ -102,7 +104,8 @@ _NODE_TEST = Rest(
     )
 )
 _NPM_SCRIPT = Rest(
-    only=_options("--silent -s --if-present --workspaces --workspace -w --include-workspace-root")
+    only=_options("--silent -s --if-present --workspaces --workspace -w --include-workspace-root"),
+    passes_on=True,
 )
 _PIP_INSTALL = Rest(
     only=_options(
@@ -122,7 +125,7 @@ _NPM_INSTALL = Rest(
 )
 _GIT = Rest(
     never=_options(
-        "-c -C --output --ext-diff --textconv --exec-path* --git-dir* --work-tree* --config-env* --upload-pack* "
+        "-c --output --ext-diff --textconv --exec-path* --git-dir* --work-tree* --config-env* --upload-pack* "
         "--receive-pack* --no-index --namespace* --super-prefix* -O* --show-signature --contents"
     )
 )
@@ -159,17 +162,14 @@ TESTS: tuple[Rule, ...] = (
 )
 
 COMMANDS: tuple[Rule, ...] = (
-    *_fetching(_pip("install", _PIP_INSTALL, "--only-binary=:all:"), in_environment=True),
+    *_fetching(_pip("install", _PIP_INSTALL), in_environment=True),
     *(rule for verb in ("list", "show", "freeze", "check") for rule in _pip(verb, _PIP_LOOK)),
     *_python("-m venv", _VENV),
     *_python("-m compileall", Rest(only=_options("-q -f -l -j -x"))),
     *_python("-m py_compile", Rest(only=_options("-q"))),
     *_python("-m json.tool", Rest(only=_options("--sort-keys --indent --compact --json-lines"))),
     *_python("--version", _VERSION),
-    *_fetching(
-        _rule(f"npm {verb}", _NPM_INSTALL, runs=f"npm {verb} --ignore-scripts --no-audit --no-fund")
-        for verb in ("install", "i", "ci", "add")
-    ),
+    *_fetching(_rule(f"npm {verb}", _NPM_INSTALL) for verb in ("install", "i", "ci", "add")),
     _rule("npm run", _NPM_SCRIPT),
     _rule("npm ls", Rest(only=_options("--all --depth --json --long"), others=NODE_PACKAGE)),
     _rule("npm --version", _VERSION),

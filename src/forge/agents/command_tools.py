@@ -6,11 +6,12 @@ from pydantic import Field
 
 from forge.agents.command_policy import Allowed, allow_command, allow_tests
 from forge.agents.command_rules import Runner
-from forge.agents.commands import Extra, run
+from forge.agents.commands import run
 from forge.agents.file_reading import ToolInput
 from forge.agents.models import ToolOutcome
 from forge.agents.outcomes import tell
 from forge.agents.reports import report_folder
+from forge.agents.scripts import real_runner
 from forge.agents.tools import Effect, Tool, ToolContext
 
 LONGEST_S = 300
@@ -58,10 +59,11 @@ class RunCommand(Tool[RunCommandInput]):
 
 
 async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOutcome:
-    runner = allowed.runner
+    runner = await asyncio.to_thread(real_runner, allowed.runner, context.files) if allowed.runner else None
     if runner in (None, Runner.OTHER):
         return tell(allowed, await run(context, allowed, timeout_s))
     async with report_folder(context.files.root) as report:
-        outcome = await run(context, allowed, timeout_s, Extra(report.options(runner), (report.folder,)))
+        reporting = allowed.with_options(report.options(runner))
+        outcome = await run(context, reporting, timeout_s, (report.folder,))
         counts = await asyncio.to_thread(report.counts, runner)
     return tell(allowed, outcome, counts)

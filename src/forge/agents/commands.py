@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from forge.agents.command_policy import Allowed
@@ -19,19 +19,8 @@ LIMITS = Limits(memory_bytes=2 << 30, processes=256, disk_bytes=1 << 30, inodes=
 INSTALL_LIMITS = replace(LIMITS, disk_bytes=3 << 30, inodes=200_000, tmp_bytes=512 << 20)
 
 
-@dataclass(frozen=True)
-class Extra:
-    """What a tool adds to a command."""
-
-    options: tuple[str, ...] = ()
-    writable: tuple[Path, ...] = ()
-
-
 async def run(
-    context: ToolContext,
-    allowed: Allowed,
-    timeout_s: float,
-    extra: Extra = Extra(),  # noqa: B008 - immutable
+    context: ToolContext, allowed: Allowed, timeout_s: float, writable: tuple[Path, ...] = ()
 ) -> Outcome:
     workdir = context.files.root.resolve()
     if allowed.in_environment and not (workdir / ENVIRONMENT / "bin" / "python3").exists():
@@ -40,10 +29,9 @@ async def run(
         )
         if made.end is not End.EXITED or made.exit_code != 0:
             return made
-    argv = (*allowed.argv[: allowed.begin], *extra.options, *allowed.argv[allowed.begin :])
     limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
-    command = await _command(workdir, argv, replace(limits, timeout_s=timeout_s))
-    return await context.sandboxes.run(replace(command, network=allowed.network, writable=extra.writable))
+    command = await _command(workdir, allowed.argv, replace(limits, timeout_s=timeout_s))
+    return await context.sandboxes.run(replace(command, network=allowed.network, writable=writable))
 
 
 async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Command:

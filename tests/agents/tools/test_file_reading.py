@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.agents.conftest import SECRET, Use
+from tests.agents.tools.conftest import SECRET, Use
 
 from forge.agents.models import ToolDetail, ToolOutcome
 from forge.kernel.hashing import hash_bytes

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.agents.conftest import Use
+from tests.agents.tools.conftest import Use
 
 from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.patch import Document, EditRefused, Replacement
