@@ -79,7 +79,7 @@ def test_every_event_type_is_emitted_somewhere():
 def test_a_command_does_not_load_the_server():
     """Commands answer at once because they import what they need: HTTP, and no database, engine or framework."""
     modules = (
-        "forge.accounts.cli, forge.accounts.secrets_cli, forge.llm.cli, forge.llm.show, forge.runs.cli, "
+        "forge.accounts.cli, forge.accounts.secrets_cli, forge.agents.cli, forge.llm.cli, forge.llm.show, forge.runs.cli, "
         "forge.runs.gates_cli, forge.server.cli, forge.server.overview, forge.workspace.cli"
     )
     heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic', 'pydantic_ai', 'genai_prices'}"

@@ -17,6 +17,9 @@ from forge.accounts.address import OwnAddress
 from forge.accounts.service import Accounts
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file, vault_key_from_keyring
+from forge.agents.hands import Hands
+from forge.agents.kind import AgentKind
+from forge.agents.service import Agents
 from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
@@ -33,6 +36,8 @@ from forge.runs.kinds import RunKinds
 from forge.runs.opening import open_runs
 from forge.runs.selftest import SelfTest
 from forge.runs.service import Runs
+from forge.sandbox.choice import Sandboxes
+from forge.sandbox.models import Level
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
@@ -67,6 +72,8 @@ class Forge:
     gateway: Gateway
     models: Models
     workspaces: Workspaces
+    sandboxes: Sandboxes
+    agents: Agents
     address: OwnAddress
     started_at: datetime
 
@@ -82,8 +89,7 @@ async def open_forge(
             _claim_data_dir(settings.data_dir, stack)
         telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
         stack.callback(telemetry.close)
-        for name in unknown_names(environment()):
-            log.warning("%s is set, but there is no such setting", name)
+        _warn_of_unknown_names()
         store = Store(settings.store_url)
         stack.push_async_callback(store.close)
         await migrate(store)
@@ -95,17 +101,13 @@ async def open_forge(
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
         stack.push_async_callback(gateway.close)
         await _check_models(settings, catalog, owner.id)
-        kinds = RunKinds(SelfTest(settings.data_dir).kind())
-        runs = await stack.enter_async_context(
-            open_runs(
-                store,
-                events,
-                kinds,
-                telemetry.metrics,
-                telemetry.tracing,
-                keep_days=settings.run_retention_days,
-            )
-        )
+        sandboxes = Sandboxes(Level(settings.sandbox_required))
+        workspaces = Workspaces(store, settings.data_dir)
+        hands = Hands(gateway, events, store, sandboxes)
+        kinds = RunKinds(SelfTest(settings.data_dir).kind(), AgentKind(hands, workspaces).kind())
+        keep = settings.run_retention_days
+        opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
+        runs = await stack.enter_async_context(opening)
         if not store.is_sqlite:
             await _hear_other_processes(settings, events, stack)
         yield Forge(
@@ -118,10 +120,17 @@ async def open_forge(
             catalog=catalog,
             gateway=gateway,
             models=models,
-            workspaces=Workspaces(store, settings.data_dir),
+            workspaces=workspaces,
+            sandboxes=sandboxes,
+            agents=Agents(store, runs, workspaces),
             address=address,
             started_at=now(),
         )
+
+
+def _warn_of_unknown_names() -> None:
+    for name in unknown_names(environment()):
+        log.warning("%s is set, but there is no such setting", name)
 
 
 def default_models(settings: Settings) -> dict[ModelRole, str]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.agents.compaction import FRESH_TURNS, KEPT_TURNS, STALE_TOKENS, compact, estimate
+from forge.agents.compaction import KEPT_TURNS, STALE_TOKENS, compact, estimate
 from forge.llm.messages import (
     AssistantMessage,
     History,
@@ -44,7 +44,7 @@ def test_old_results_shrink_in_one_batch_and_then_not_for_a_long_time():
             at.append(number)
     gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
     assert len(at) > 2 and min(gaps) >= STALE_TOKENS * 4 // 6000
-    fresh = history[-2 * FRESH_TURNS :]
+    fresh = history[-2 * KEPT_TURNS :]
     assert all(len(m.parts[0].text) > 6000 for m in fresh if isinstance(m.parts[0], ToolResult))
 
 

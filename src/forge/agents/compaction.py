@@ -27,10 +27,8 @@ ROOMY = 0.45
 """What it is brought down to, so that the next time is far away."""
 KEPT_TURNS = 2
 """These are never touched, however full the window is."""
-FRESH_TURNS = 6
-"""Results of these stay whole while there is room: the model is still at work on them."""
-STALE_TOKENS = 12_000
-"""So much in older results is worth one re-reading of the rest."""
+STALE_TOKENS = 20_000
+"""So much in older results is worth one re-reading of what follows them (`make bench ARGS=tokens`)."""
 BYTES_PER_TOKEN = 4
 LONG = 600
 """Shorter results stay: shortening them would save nothing."""
@@ -48,6 +46,9 @@ class Compacted:
     tokens_after: int
     results_shortened: int
     messages_dropped: int
+    settled: int
+    """Index of the last message that will not change again until something is dropped: a good place for a cache
+    mark."""
 
 
 def compact(
@@ -63,12 +64,13 @@ def compact(
     is_full = forced or before > FULL * window
     if not is_full and _stale_tokens(turns) < STALE_TOKENS:
         return None
-    smaller, shortened = _shorten(turns, keep=KEPT_TURNS if is_full else FRESH_TURNS)
+    smaller, shortened = _shorten(turns)
     smaller, dropped = _drop(smaller, overhead_tokens, ROOMY * window) if is_full else (smaller, 0)
     if not shortened and not dropped:
         return None
     after = [message for turn in smaller for message in turn]
-    return Compacted(after, before, overhead_tokens + estimate(after), shortened, dropped)
+    settled = len(after) - sum(len(turn) for turn in smaller[-KEPT_TURNS:]) - 1
+    return Compacted(after, before, overhead_tokens + estimate(after), shortened, dropped, settled)
 
 
 def estimate(history: Sequence[UserMessage | AssistantMessage]) -> int:
@@ -90,7 +92,7 @@ def _stale_tokens(turns: list[Turn]) -> int:
     """What shortening the results of older turns would save."""
     saved = sum(
         len(part.text) - HEAD
-        for turn in turns[1:-FRESH_TURNS]
+        for turn in turns[1:-KEPT_TURNS]
         for message in turn
         for part in message.parts
         if isinstance(part, ToolResult) and len(part.text) > LONG
@@ -98,10 +100,10 @@ def _stale_tokens(turns: list[Turn]) -> int:
     return saved // BYTES_PER_TOKEN
 
 
-def _shorten(turns: list[Turn], *, keep: int) -> tuple[list[Turn], int]:
+def _shorten(turns: list[Turn]) -> tuple[list[Turn], int]:
     """All long results but those of the last turns."""
     smaller, count = list(turns), 0
-    for i in range(1, len(turns) - keep):
+    for i in range(1, len(turns) - KEPT_TURNS):
         smaller[i] = [_shortened(message) for message in turns[i]]
         count += sum(
             was is not now

@@ -2,27 +2,32 @@
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forge.agents.intents import StepIntent
 from forge.agents.models import AgentDelta, AgentStarted, AgentToolAsked, AgentToolUsed, AgentTurn
 from forge.agents.spec import AgentSpec
 from forge.agents.tools import arguments_of
 from forge.events.log import EventLog
 from forge.kernel.clock import now
+from forge.kernel.text import whole_characters
 from forge.llm.errors import BudgetExceeded, ContextFull
 from forge.llm.gateway import Gateway
 from forge.llm.messages import Thinking, ToolCall
 from forge.llm.models import Prompt, Reply
 from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
+from forge.runs.intents import StepIntent
 from forge.runs.journal import Told, run_stream
 from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
 
+if TYPE_CHECKING:
+    from forge.llm.adapter import DeltaKind
+
 SHOWN = 4000
 """Characters of a result or a thought that go into the log; the conversation has them whole."""
 FLUSH_S = 0.05
+LONGEST_WHISPER = 1000
 UNKNOWN_WINDOW = 100_000
 BYTES_PER_TOKEN = 4
 
@@ -34,14 +39,15 @@ class Voice:
         self._events = events
         self._step = step
         self._turn = turn
-        self._kind = "text"
+        self._kind: DeltaKind = "text"
         self._pieces: list[str] = []
+        self._offset = 0
         self._flushed = 0.0
 
-    async def say(self, kind: Any, text: str) -> None:
+    async def say(self, kind: "DeltaKind", text: str) -> None:
         if kind != self._kind:
             await self._flush()
-            self._kind = kind
+            self._kind, self._offset = kind, 0
         self._pieces.append(text)
         if time.monotonic() - self._flushed >= FLUSH_S:
             await self._flush()
@@ -49,17 +55,16 @@ class Voice:
     async def _flush(self) -> None:
         if not self._pieces:
             return
-        delta = AgentDelta.model_validate(
-            {
-                "turn": self._turn,
-                "attempt": self._step.attempt,
-                "kind": self._kind,
-                "text": "".join(self._pieces),
-            }
-        )
+        text = whole_characters("".join(self._pieces))
         self._pieces.clear()
         self._flushed = time.monotonic()
-        await self._events.whisper(run_stream(self._step.run_id), delta)
+        for start in range(0, len(text), LONGEST_WHISPER):
+            piece = text[start : start + LONGEST_WHISPER]
+            delta = AgentDelta(
+                turn=self._turn, attempt=self._step.attempt, kind=self._kind, offset=self._offset, text=piece
+            )
+            self._offset += len(piece)
+            await self._events.whisper(run_stream(self._step.run_id), delta)
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,6 @@
-"""What a tool is about to do, written down first.
-
-A tool that changes a file is carried out at least once: its process may die after the change and before the journal
-knows. With its intent on record, the second time finds that the file already is as it was meant to be.
-"""
+"""Where a tool writes down what it is about to do: in a run, so that a crash in between is noticed; else nowhere."""
 
 from typing import Any, Protocol
-
-from forge.runs import store
-from forge.runs.attempt import StepInfo
-from forge.store.engine import Store
-
-INTENT = 0
-"""Attempts are counted from 1; the intent has the place before them."""
 
 
 class Intent(Protocol):
@@ -28,18 +17,3 @@ class NoIntent:
 
     async def declare(self, meant: Any) -> None:
         return None
-
-
-class StepIntent:
-    def __init__(self, database: Store, step: StepInfo) -> None:
-        self._database = database
-        self._step = step
-
-    async def recall(self) -> Any | None:
-        async with self._database.read() as tx:
-            found = await store.find_outcome(tx, self._step.run_id, self._step.number, INTENT)
-        return found[0] if found else None
-
-    async def declare(self, meant: Any) -> None:
-        async with self._database.begin() as tx:
-            await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, meant)

@@ -59,6 +59,7 @@ class Agent:
         )
         self._failures: dict[str, int] = {}
         self._stumbles = 0
+        self._settled = [0]
         self._window = 0
         self._began = self._last_seen = datetime.min.replace(tzinfo=UTC)
         self._is_too_long = False
@@ -139,6 +140,8 @@ class Agent:
         if found is None:
             return None
         self._history = found.history
+        before = 0 if found.messages_dropped else self._settled[-1]
+        self._settled = [before, found.settled]  # the older one is where the provider finds what it kept
         return AgentCompacted(
             turn=turn,
             tokens_before=found.tokens_before,
@@ -171,6 +174,7 @@ class Agent:
             messages=list(self._history),
             tools=spec.tools.specs(),
             max_output=spec.max_output,
+            settled=self._settled,
         )
 
     def _take(self, reply: Reply) -> None:

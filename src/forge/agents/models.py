@@ -189,6 +189,8 @@ class AgentDelta(EventData):
     turn: int
     attempt: int
     kind: Literal["text", "thinking"]
+    offset: int
+    """Characters of this kind that came before: who misses a piece can see it."""
     text: str
 
 

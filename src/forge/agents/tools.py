@@ -82,7 +82,7 @@ class ToolBox:
         if tool is None:
             return failure(f"There is no tool called {call.name!r}. There are: {', '.join(self._tools)}.")
         try:
-            given = tool.input.model_validate(json.loads(call.arguments or "{}"))
+            given = tool.input.model_validate(parse_arguments(call))
         except ValueError as error:
             return failure(_what_is_wrong(error))
         try:
@@ -101,10 +101,21 @@ def failure(text: str) -> ToolOutcome:
 def arguments_of(call: ToolCall) -> dict[str, Any] | None:
     """What the model asked for, when it can be read."""
     try:
-        found = json.loads(call.arguments or "{}")
+        found = parse_arguments(call)
     except ValueError:
         return None
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def parse_arguments(call: ToolCall) -> object:
+    """Raises ValueError, also for what JSON can say and no text can hold: half a character, numbers beyond all."""
+    found = json.loads(call.arguments or "{}", parse_constant=_refuse_constant)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _what_is_wrong(error: ValueError) -> str:

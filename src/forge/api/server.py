@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from forge import __version__
 from forge.accounts.recognition import authenticate
 from forge.accounts.routes import router as accounts_routes
+from forge.agents.routes import router as agents_routes
 from forge.api.errors import CatchDefects, install_error_handlers
 from forge.api.events import router as events_routes
 from forge.api.health import router as health_routes
@@ -28,6 +29,7 @@ ROUTERS = (
     models_routes,
     runs_routes,
     workspaces_routes,
+    agents_routes,
     events_routes,
     status_routes,
     websocket_routes,
@@ -62,6 +64,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.forge = forge
     api.state.runs = forge.runs
     api.state.accounts = forge.accounts
+    api.state.agents = forge.agents
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate

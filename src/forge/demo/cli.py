@@ -17,7 +17,8 @@ It answers from {source} ({scenes}). No model is asked, and nothing leaves this 
 
 To point Forge at it:
 
-    forge models provider add demo --url {url} --kind anthropic
+    forge models provider demo --kind anthropic --url {url}
+    forge models price demo:scripted --input 0 --output 0
     forge models set builder demo:scripted
 
 Other clients: ANTHROPIC_BASE_URL={url} or OPENAI_BASE_URL={url}/v1, with {key}.

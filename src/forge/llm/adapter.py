@@ -25,6 +25,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
+from forge.kernel.text import whole_characters
 from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
 from forge.llm.messages import (
     AssistantMessage,
@@ -114,7 +115,7 @@ async def receive(
     model: Model, kind: ProviderKind, prompt: Prompt, received: Received, on_delta: OnDelta | None
 ) -> None:
     """One streamed request. `received` fills as it goes, so that a failed call leaves what came of it."""
-    messages = to_wire(prompt.messages, mark_cache=kind is ProviderKind.ANTHROPIC)
+    messages = to_wire(prompt.messages, prompt.settled if kind is ProviderKind.ANTHROPIC else ())
     with _own_errors():
         async with model.request_stream(
             messages, _settings(kind, prompt), _parameters(kind, prompt)
@@ -185,45 +186,45 @@ def _usage(usage: RequestUsage) -> Usage:
 def _from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:
     match part:
         case wire.TextPart():
-            return Text(text=part.content) if part.content else None
+            return Text(text=whole_characters(part.content)) if part.content else None
         case wire.ThinkingPart():
             return Thinking(
-                text=part.content, id=part.id, signature=part.signature, provider=part.provider_name
+                text=whole_characters(part.content),
+                id=part.id,
+                signature=part.signature,
+                provider=part.provider_name,
             )
         case wire.ToolCallPart():
             arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
-            return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=arguments or "{}")
+            return ToolCall(
+                id=part.tool_call_id,
+                name=whole_characters(part.tool_name),
+                arguments=whole_characters(arguments) or "{}",
+            )
         case _:
             return None
 
 
 def to_wire(
-    messages: Sequence[UserMessage | AssistantMessage], *, mark_cache: bool
+    messages: Sequence[UserMessage | AssistantMessage], settled: Sequence[int] = ()
 ) -> list[wire.ModelMessage]:
-    """A mark stands at the end of the last question but one: the newest is marked by itself, and a turn with
-    many tool calls is longer than the stretch in which a provider looks for older marks."""
-    joined = _joined(messages)
-    asked = [i for i, message in enumerate(joined) if isinstance(message, UserMessage)]
-    marked = asked[-2] if mark_cache and len(asked) > 1 else None
-    return [
-        _request(message, marked=i == marked) if isinstance(message, UserMessage) else _response(message)
-        for i, message in enumerate(joined)
-    ]
-
-
-def _joined(messages: Sequence[UserMessage | AssistantMessage]) -> list[UserMessage | AssistantMessage]:
     """What was said in a row is one message: providers want the two sides to take turns."""
-    joined: list[UserMessage | AssistantMessage] = []
-    for message in messages:
-        last = joined[-1] if joined else None
-        if isinstance(message, UserMessage) and isinstance(last, UserMessage):
-            joined[-1] = last.model_copy(update={"parts": [*last.parts, *message.parts]})
+    sent: list[wire.ModelMessage] = []
+    for i, message in enumerate(messages):
+        if isinstance(message, AssistantMessage):
+            sent.append(_response(message))
+            continue
+        parts = _request_parts(message)
+        if i in settled:
+            parts.append(wire.UserPromptPart([wire.CachePoint()]))
+        if sent and isinstance(last := sent[-1], wire.ModelRequest):
+            sent[-1] = wire.ModelRequest([*last.parts, *parts])
         else:
-            joined.append(message)
-    return joined
+            sent.append(wire.ModelRequest(parts))
+    return sent
 
 
-def _request(message: UserMessage, *, marked: bool) -> wire.ModelRequest:
+def _request_parts(message: UserMessage) -> list[wire.ModelRequestPart]:
     parts: list[wire.ModelRequestPart] = []
     for part in message.parts:
         if isinstance(part, ToolResult):
@@ -231,9 +232,7 @@ def _request(message: UserMessage, *, marked: bool) -> wire.ModelRequest:
             parts.append(wire.ToolReturnPart(part.name, part.text, part.call_id, outcome=outcome))
         else:
             parts.append(wire.UserPromptPart(part.text))
-    if marked:
-        parts.append(wire.UserPromptPart([wire.CachePoint()]))
-    return wire.ModelRequest(parts)
+    return parts
 
 
 def _response(message: AssistantMessage) -> wire.ModelResponse:

@@ -6,17 +6,14 @@ import click
 from pydantic import TypeAdapter, ValidationError
 
 from forge.errors import Invalid
+from forge.runs.choice import find_run
 from forge.runs.models import Run, RunDetail, RunStatus
 from forge.runs.show import run_page, runs_table
 from forge.runs.watch import watch
-from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, dot, print_json
 from forge.terminal.text import clean
-
-SEARCHED = 2000
-"""How many of the newest runs the beginning of an id is looked for in."""
 
 
 @click.group()
@@ -100,13 +97,6 @@ def start(ctx: click.Context, kind: str, given: str, watching: bool, as_json: bo
             _watch(ctx, client, run.id, as_json=as_json)
         else:
             _print_run(run, as_json=as_json)
-
-
-def find_run(client: Client, given: str) -> str:
-    """The id of a run from its beginning."""
-    if is_id(given):
-        return given
-    return choose(given, "run", client.pages("/runs", Run, SEARCHED), lambda run: run.id).id
 
 
 def _watch(ctx: click.Context, client: Client, run_id: str, *, as_json: bool) -> None:

@@ -587,6 +587,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Agent
+         * @description Give an agent a task in a workspace. The answer is its run: follow `run:<id>`.
+         */
+        post: operations["start_agent_api_v1_agents_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{run_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell Agent
+         * @description Say something to a running agent; it hears it before its next turn.
+         */
+        post: operations["tell_agent_api_v1_agents__run_id__messages_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -692,6 +732,8 @@ export interface components {
              * @enum {string}
              */
             kind: "text" | "thinking";
+            /** Offset */
+            offset: number;
             /** Text */
             text: string;
         };
@@ -1087,6 +1129,23 @@ export interface components {
         /** Envelope[Gate] */
         Envelope_Gate_: {
             data: components["schemas"]["Gate"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Interjection] */
+        Envelope_Interjection_: {
+            data: components["schemas"]["Interjection"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1884,6 +1943,27 @@ export interface components {
             /** Known */
             known: string[];
         };
+        /**
+         * NewAgentRun
+         * @description Give an agent a task in a workspace.
+         */
+        NewAgentRun: {
+            /** Workspace Id */
+            workspace_id: string;
+            /** Task */
+            task: string;
+            /** @default builder */
+            role: components["schemas"]["forge__llm__models__Role"];
+            /**
+             * @default {
+             *       "turns": 100,
+             *       "tokens": 20000000,
+             *       "seconds": 14400,
+             *       "same_failure": 3
+             *     }
+             */
+            limits: components["schemas"]["AgentLimits"];
+        };
         /** NewAnswer */
         NewAnswer: {
             /** Option */
@@ -1908,6 +1988,14 @@ export interface components {
         NewChain: {
             /** Chain */
             chain: string[];
+        };
+        /**
+         * NewInterjection
+         * @description Tell a running agent something; it hears it before its next turn.
+         */
+        NewInterjection: {
+            /** Text */
+            text: string;
         };
         /** NewKey */
         NewKey: {
@@ -4278,6 +4366,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_FoundLines_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    start_agent_api_v1_agents_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgentRun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Run_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    tell_agent_api_v1_agents__run_id__messages_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewInterjection"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Interjection_"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

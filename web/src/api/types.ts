@@ -15,6 +15,13 @@ export type ApiKey = Got<"/api/v1/keys">[number];
 export type Secret = Got<"/api/v1/secrets">[number];
 export type SystemStatus = Got<"/api/v1/status">;
 
+export type Models = Got<"/api/v1/models">;
+export type ModelProvider = Models["providers"][number];
+export type ModelRole = Models["roles"][number];
+export type ModelPrice = Models["prices"][string];
+export type ModelBudget = Models["budgets"][number];
+export type ModelCall = Got<"/api/v1/models/calls">[number];
+
 export type Run = Got<"/api/v1/runs">[number];
 export type RunStatus = Run["status"];
 export type RunDetail = Got<"/api/v1/runs/{run_id}">;
@@ -28,3 +35,13 @@ export type GateOption = Gate["options"][number];
 export type Event = Got<"/api/v1/events">[number];
 export type EventType = Event["type"];
 export type EventOf<Type extends EventType> = Extract<Event, { type: Type }>;
+
+/** What a person says to an agent while it works. */
+export type Interjection = EventOf<"agent.heard">["data"]["messages"][number];
+export type AgentRole = EventOf<"agent.started">["data"]["role"];
+export type AgentLimits = EventOf<"agent.started">["data"]["limits"];
+
+export type Workspace = Got<"/api/v1/workspaces">[number];
+export type FileEntry = Got<"/api/v1/workspaces/{workspace_id}/files">[number];
+export type FileText = Got<"/api/v1/workspaces/{workspace_id}/file">;
+export type FoundLines = Got<"/api/v1/workspaces/{workspace_id}/search">;

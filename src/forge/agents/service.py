@@ -1,0 +1,37 @@
+"""What people can do with agents: give one a task, and tell it something while it works."""
+
+from forge.agents import store
+from forge.agents.kind import KIND, AgentInput
+from forge.agents.models import Interjection, NewAgentRun, NewInterjection
+from forge.errors import Conflict, NotFound
+from forge.kernel.clock import now
+from forge.kernel.ids import new_id
+from forge.runs.models import Run
+from forge.runs.service import Runs
+from forge.store.engine import Store
+from forge.workspace.service import Workspaces
+
+
+class Agents:
+    def __init__(self, database: Store, runs: Runs, workspaces: Workspaces) -> None:
+        self._database = database
+        self._runs = runs
+        self._workspaces = workspaces
+
+    async def start(self, account_id: str, new: NewAgentRun) -> Run:
+        workspace = await self._workspaces.get(account_id, new.workspace_id)
+        given = AgentInput(**new.model_dump(exclude={"workspace_id"}), workspace_id=workspace.id)
+        async with self._database.begin() as tx:
+            return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))
+
+    async def interject(self, account_id: str, run_id: str, new: NewInterjection, *, by: str) -> Interjection:
+        """It is heard before the agent's next turn; the event `agent.heard` says when that was."""
+        run = (await self._runs.get(account_id, run_id)).run
+        if run.kind != KIND:
+            raise NotFound(f"The run {run_id} is no agent.")
+        if run.status.is_final:
+            raise Conflict(f"This agent has ended: it is {run.status.value}.")
+        message = Interjection(id=new_id(), text=new.text, sent_by=by)
+        async with self._database.begin() as tx:
+            await store.insert_message(tx, run_id, message, now())
+        return message

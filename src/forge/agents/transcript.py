@@ -1,0 +1,74 @@
+"""What an agent says and does, in a terminal, as it happens."""
+
+from rich.console import Console
+from rich.text import Text
+
+from forge.agents.models import (
+    EVENTS,
+    AgentCompacted,
+    AgentEnded,
+    AgentHeard,
+    AgentStarted,
+    AgentToolUsed,
+    AgentTurn,
+)
+from forge.events.models import Event, EventData
+from forge.runs.models import GateOpened, RunFailed
+from forge.runs.show import gate_page, problem_text
+from forge.runs.watched import fact_of
+from forge.terminal.output import words
+from forge.terminal.text import clean
+
+_FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in EVENTS}
+FAINT = "bright_black"
+
+
+class Transcript:
+    def __init__(self, out: Console) -> None:
+        self._out = out
+
+    def event(self, event: Event) -> None:
+        kind = _FACTS.get(event.type)
+        fact = kind.model_validate(event.data) if kind else fact_of(event)
+        match fact:
+            case AgentStarted():
+                self._out.print(words(f"{fact.role.value}, commands {_level(fact.sandbox)}", FAINT))
+            case AgentTurn():
+                self._turn(fact)
+            case AgentToolUsed():
+                self._tool(fact)
+            case AgentHeard():
+                for message in fact.messages:
+                    self._out.print(words(f"▸ heard: {message.text}", "blue"))
+            case AgentCompacted():
+                before, after = f"{fact.tokens_before:,}", f"{fact.tokens_after:,}"
+                self._out.print(words(f"· shortened the conversation: {before} to {after} tokens", FAINT))
+            case AgentEnded():
+                self._ended(fact)
+            case GateOpened():
+                self._out.print(gate_page(fact.gate))
+            case RunFailed():
+                self._out.print(problem_text(fact.error))
+            case _:
+                pass
+
+    def _turn(self, fact: AgentTurn) -> None:
+        if fact.text.strip():
+            self._out.print()
+            self._out.print(words(fact.text.strip()))
+            self._out.print()
+
+    def _tool(self, fact: AgentToolUsed) -> None:
+        mark = ("✗ ", "red") if fact.is_error else ("✓ ", "green")
+        took = (f"  {fact.duration_ms:,} ms", FAINT)
+        self._out.print(Text.assemble(mark, (clean(fact.name), "bold"), f"  {clean(fact.summary)}", took))
+
+    def _ended(self, fact: AgentEnded) -> None:
+        result = fact.result
+        cost = f"${result.cost_micros / 1e6:.4f}"
+        text = f"{result.end.value} after {result.turns} turns, {result.tool_calls} tool calls, {cost}"
+        self._out.print(words(text, FAINT))
+
+
+def _level(level: str) -> str:
+    return {"isolated": "isolated", "partial": "partly isolated", "none": "not isolated"}.get(level, level)
