@@ -136,6 +136,26 @@ def test_what_cannot_be_asked_is_said(files: Files):
         search(files, "x", glob="{a")
 
 
+def test_a_link_inside_can_be_searched(files: Files, tree: Path):
+    (tree / "link").symlink_to("src")
+    assert places(search(files, "unit", path="link")) == ["link/.hidden:1", "link/b.ts:1", "link/deep/c.py:3"]
+
+
+def test_matches_come_in_the_same_order_however_many_threads_look(files: Files, root: Path):
+    for number in range(300):
+        (root / f"d{number % 7}").mkdir(exist_ok=True)
+        (root / f"d{number % 7}" / f"{number}.txt").write_text("needle\n")
+    found = [match.path for match in search(files, "needle", limit=1000).matches]
+    assert found == sorted(found) and len(found) == 300
+    few = search(files, "needle", limit=150)
+    assert ([match.path for match in few.matches], few.truncated) == (found[:150], True)
+
+
+def test_a_search_ends_at_its_time_limit(files: Files, root: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("forge.workspace.search.TIME_LIMIT_S", -1.0)
+    assert search(files, "hello") == SearchResult(literal=False, truncated=True)
+
+
 def test_nothing_outside_is_searched(files: Files, root: Path, outside: Path):
     (root / "link").symlink_to("../outside")
     (root / "file").symlink_to(outside / "secret.txt")

@@ -20,7 +20,7 @@ from forge.workspace.entries import TEMPORARY, Bounds, Entry, entry_of, list_ent
 from forge.workspace.errors import Changed, NotAFile, PathRefused, explain
 from forge.workspace.paths import PROTECTED, Parts, ProtectedNames, parse
 from forge.workspace.quota import Quota, Usage
-from forge.workspace.scan import ScannedFile, scan_files
+from forge.workspace.scan import Piece, ScannedFile, pieces, read_piece
 
 _TEMPORARY_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _PERMISSIONS = 0o777
@@ -100,13 +100,16 @@ class Files:
         with _explained(path):
             yield from walk_entries(self._beneath, parts, self._protected, bounds)
 
-    def scan(
-        self, path: str = ".", *, wanted: Callable[[str], bool], max_bytes: int
-    ) -> Iterator[ScannedFile]:
-        """The content of all files below a directory whose path is wanted, without the larger ones."""
-        parts = self._parts(path)
+    def pieces(self, path: str = ".") -> Iterator[Piece]:
+        """The names of all files below a directory, some at a time, to be read with `read_piece`."""
         self.stat(path)
-        return scan_files(self._beneath, parts, self._protected, wanted, max_bytes)
+        return pieces(self._beneath, self._parts(path), self._protected)
+
+    def read_piece(
+        self, piece: Piece, *, wanted: Callable[[str], bool], max_bytes: int
+    ) -> Iterator[ScannedFile]:
+        """The content of those files whose path is wanted, without the larger ones."""
+        return read_piece(self._beneath, piece, wanted, max_bytes)
 
     def write(self, path: str, data: bytes, *, expect: str | None = None) -> Written:
         """Make the file have this content. `expect`: the hash it must have now; "" when it must not be there."""

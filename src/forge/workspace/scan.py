@@ -14,6 +14,7 @@ from forge.workspace.entries import IGNORED, TEMPORARY, is_usable
 from forge.workspace.paths import Parts, ProtectedNames
 
 MAX_DEPTH = 32
+_PIECE = 64
 _USUAL_BYTES = 1 << 16
 """Few files are larger; the others need no question about their size."""
 
@@ -23,21 +24,36 @@ class ScannedFile(NamedTuple):
     data: bytes
 
 
-def scan_files(
-    beneath: Beneath, start: Parts, hidden: ProtectedNames, wanted: Callable[[str], bool], max_bytes: int
-) -> Iterator[ScannedFile]:
-    """Regular files of at most so many bytes: those of a directory by name, then its directories by name."""
+class Piece(NamedTuple):
+    """Some files of a directory: what one thread reads at a time."""
+
+    folder: Parts
+    names: list[str]
+
+
+def pieces(beneath: Beneath, start: Parts, hidden: ProtectedNames) -> Iterator[Piece]:
+    """All regular files below a directory: those of a directory by name, then its directories by name."""
     waiting: list[Parts] = [start]
     while waiting:
-        parts = waiting.pop()
-        with suppress(OSError), beneath.directory(parts, follow=parts == start) as directory:
-            names, folders = _look(directory, hidden)
-            if len(parts) - len(start) < MAX_DEPTH:
-                waiting += ((*parts, name) for name in reversed(folders))
-            prefix = "".join(f"{part}/" for part in parts)
-            for name in names:
-                if wanted(path := prefix + name) and (data := _read(directory, name, max_bytes)) is not None:
-                    yield ScannedFile(path, data)
+        folder = waiting.pop()
+        with suppress(OSError):
+            with beneath.directory(folder) as directory:
+                names, folders = _look(directory, hidden)
+            if len(folder) - len(start) < MAX_DEPTH:
+                waiting += ((*folder, name) for name in reversed(folders))
+            for first in range(0, len(names), _PIECE):
+                yield Piece(folder, names[first : first + _PIECE])
+
+
+def read_piece(
+    beneath: Beneath, piece: Piece, wanted: Callable[[str], bool], max_bytes: int
+) -> Iterator[ScannedFile]:
+    """Those whose path is wanted, without the larger ones."""
+    prefix = "".join(f"{part}/" for part in piece.folder)
+    with suppress(OSError), beneath.directory(piece.folder) as directory:
+        for name in piece.names:
+            if wanted(path := prefix + name) and (data := _read(directory, name, max_bytes)) is not None:
+                yield ScannedFile(path, data)
 
 
 def _look(directory: int, hidden: ProtectedNames) -> tuple[list[str], list[str]]:

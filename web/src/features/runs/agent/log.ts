@@ -1,8 +1,9 @@
 /** An agent's events as lines of the log. */
 import type { EventOf } from "@/api/types";
+import { formatMicros, formatTokens } from "@/ui/money";
 import { formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
-import { END, formatCost, formatCount, plural } from "./words";
+import { END, plural } from "./words";
 
 type Told = EventOf<
   "agent.started" | "agent.turn" | "agent.tool" | "agent.compacted" | "agent.heard" | "agent.ended"
@@ -37,14 +38,14 @@ function used({ data }: EventOf<"agent.tool">): Said {
   return data.is_error ? { text, tone: "bad" } : { text, tone: "idle" };
 }
 
-export function compacted({ data }: EventOf<"agent.compacted">): string {
-  return `The conversation was shortened: ${formatCount(data.tokens_before)} to ${formatCount(data.tokens_after)} tokens.`;
+function compacted({ data }: EventOf<"agent.compacted">): string {
+  return `The conversation was shortened: ${formatTokens(data.tokens_before)} to ${formatTokens(data.tokens_after)} tokens.`;
 }
 
 function ended({ data: { result } }: EventOf<"agent.ended">): Said {
   const { word, meaning, tone } = END[result.end];
   return {
-    text: `Ended, ${word}: ${meaning} ${plural(result.turns, "turn")}, ${formatCost(result.cost_micros)}.`,
+    text: `Ended, ${word}: ${meaning} ${plural(result.turns, "turn")}, ${formatMicros(result.cost_micros)}.`,
     tone,
   };
 }

@@ -17,18 +17,51 @@ export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }
   stuck: { word: "stuck", meaning: "The model gave empty or cut-off answers in a row.", tone: "bad" },
 };
 
-/** `$0.0042`: cents are too coarse for one turn. From a dollar on they are enough. */
-export function formatCost(micros: number): string {
-  const usd = micros / 1_000_000;
-  return `$${usd.toFixed(usd >= 1 || usd === 0 ? 2 : 4)}`;
-}
-
-/** `312`, `4.1k`, `1.2M`: tokens at a glance. */
-export function formatCount(count: number): string {
-  if (count < 1000) return String(count);
-  const [value, unit] = count < 999_950 ? [count / 1000, "k"] : [count / 1_000_000, "M"];
-  return `${value < 100 ? value.toFixed(1) : Math.round(value)}${unit}`;
-}
-
 export const plural = (count: number, one: string): string =>
   `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+
+/** Everything that was sent and received. */
+export const totalOf = ({ input, output, cache_read, cache_write }: Usage): number =>
+  input + output + cache_read + cache_write;
+
+/** The four kinds of tokens, which cost differently. */
+export const tokenKinds = (usage: Usage): readonly (readonly [string, number])[] => [
+  ["sent", usage.input],
+  ["sent, from the cache", usage.cache_read],
+  ["sent, into the cache", usage.cache_write],
+  ["received", usage.output],
+];
+
+export const tokenWords = (usage: Usage): string =>
+  tokenKinds(usage)
+    .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
+    .join("\n");
+
+/** The level a command ran at: what it could reach besides its workspace. */
+export const LEVEL: Record<string, { word: string; meaning: string; tone: Tone }> = {
+  isolated: {
+    word: "isolated",
+    meaning: "Commands see nothing but the workspace, and have no network.",
+    tone: "ok",
+  },
+  partial: {
+    word: "partly isolated",
+    meaning: "Commands are held back, but not from everything: see Settings, About.",
+    tone: "wait",
+  },
+  none: {
+    word: "not isolated",
+    meaning: "Commands can do whatever Forge itself can do on this machine.",
+    tone: "bad",
+  },
+};
+
+/** What is odd about how an answer ended; nothing for a whole one. */
+export const STOP: Record<EventOf<"agent.turn">["data"]["stop"], string | null> = {
+  end: null,
+  tools: null,
+  paused: null,
+  length: "Cut off: the answer was longer than it may be.",
+  context_full: "Cut off: the conversation no longer fits the model's window.",
+  refused: "The model declined to go on.",
+};

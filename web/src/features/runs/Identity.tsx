@@ -1,0 +1,13 @@
+import type { Run } from "@/api/types";
+import { CopyButton } from "@/ui/CopyButton";
+
+/** For whoever has to name the run elsewhere, as in a terminal. */
+export function Identity({ run }: { run: Run }) {
+  return (
+    <p className="mono flex items-center gap-2 px-3 text-faint">
+      <span className="shrink-0">{run.kind}</span>
+      <span className="truncate">{run.id}</span>
+      <CopyButton text={run.id} label="Copy the id" iconOnly />
+    </p>
+  );
+}

@@ -1,0 +1,54 @@
+import type { ReactNode } from "react";
+import { isFinished } from "@/api/runs";
+import type { Run, RunStatus } from "@/api/types";
+import { Page } from "@/ui/Page";
+import { RUN_WORD, RunBadge } from "@/ui/run/RunStatus";
+import { RunTime } from "@/ui/run/RunTime";
+import { CancelRun } from "./CancelRun";
+import type { RunView } from "./fold";
+
+/** What every run's page has: its name, how it stands, and the way to stop it. */
+export function RunFrame({ run, view, children }: { run: Run; view: RunView; children: ReactNode }) {
+  const status = view.status ?? run.status;
+  return (
+    <Page
+      title={run.title}
+      crumbs={[
+        { label: "Runs", to: "/runs" },
+        ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : []),
+      ]}
+      state={<State run={run} view={view} status={status} />}
+      actions={!isFinished(status) && <CancelRun runId={run.id} title={run.title} />}
+    >
+      <Announcement title={run.title} view={view} />
+      {children}
+    </Page>
+  );
+}
+
+function State({ run, view, status }: { run: Run; view: RunView; status: RunStatus }) {
+  const times = {
+    created_at: run.created_at,
+    started_at: view.startedAt ?? run.started_at,
+    finished_at: view.finishedAt ?? run.finished_at,
+  };
+  return (
+    <>
+      <RunBadge status={status} />
+      <span className="mono shrink-0 text-dim max-sm:hidden">
+        <RunTime run={times} />
+      </span>
+    </>
+  );
+}
+
+/** For a screen reader: a question that opened, or how the run ended. */
+function Announcement({ title, view }: { title: string; view: RunView }) {
+  const open = view.gates.find((gate) => gate.status === "open");
+  const isOver = view.status !== null && isFinished(view.status);
+  return (
+    <p role="status" className="sr-only">
+      {open ? `Needs you: ${open.title}` : isOver && view.status ? `${title} ${RUN_WORD[view.status]}` : ""}
+    </p>
+  );
+}

@@ -1,0 +1,90 @@
+import type { Progress, Run, RunDetail, RunStatus } from "@/api/types";
+import { useStream } from "@/api/useStream";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { LogView } from "@/ui/LogView";
+import { Panel } from "@/ui/Panel";
+import { ProgressBar } from "@/ui/ProgressBar";
+import { RunRow } from "@/ui/run/RunRow";
+import { RUN_TONE } from "@/ui/run/RunStatus";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { foldRun, NOTHING_YET, type RunView } from "./fold";
+import { Identity } from "./Identity";
+import { OpenGates } from "./OpenGates";
+import { Failure, Output } from "./Outcome";
+import { RunFrame } from "./RunFrame";
+import { StepList } from "./StepList";
+
+/** One run: what it needs, what it is doing, what came out. All of it is a fold over the run's events. */
+export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) {
+  const { state: view, phase, error, retry } = useStream(`run:${run.id}`, foldRun, NOTHING_YET);
+  const status = view.status ?? run.status;
+
+  return (
+    <RunFrame run={run} view={view}>
+      <div className="flex flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
+        {view.progress && <Progression progress={view.progress} status={status} />}
+        <OpenGates gates={view.gates} />
+        {view.error && <Failure error={view.error} />}
+        {phase === "failed" && <ErrorState error={error} retry={retry} />}
+        <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(300px,2fr)_minmax(0,3fr)] lg:grid-rows-[minmax(280px,1fr)]">
+          <div className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
+            <Steps view={view} isLoading={phase === "loading"} />
+            {status === "completed" && view.output !== null && <Output output={view.output} />}
+            {children.length > 0 && <Children runs={children} />}
+            <Identity run={run} />
+          </div>
+          <Panel
+            title="Log"
+            count={view.log.length}
+            actions={
+              <span aria-hidden className="flex text-dim">
+                <Kbd keys="l" />
+              </span>
+            }
+            className="h-[420px] min-h-0 lg:h-auto"
+          >
+            <LogView lines={view.log} label="Log of the run" />
+          </Panel>
+        </div>
+      </div>
+    </RunFrame>
+  );
+}
+
+function Progression({ progress, status }: { progress: Progress; status: RunStatus }) {
+  const { done, total, note } = progress;
+  return (
+    <div>
+      <div className="mb-1.5 flex items-baseline gap-3 text-xs text-dim">
+        <span className="truncate">{note}</span>
+        <span className="mono ml-auto">
+          {done} of {total}
+        </span>
+      </div>
+      <ProgressBar done={done} total={total} label={note || "Progress"} tone={RUN_TONE[status]} />
+    </div>
+  );
+}
+
+function Steps({ view, isLoading }: { view: RunView; isLoading: boolean }) {
+  return (
+    <Panel title="Steps" count={view.steps.length} className="shrink-0">
+      {isLoading && <SkeletonRows rows={4} label="Loading the steps" />}
+      {!isLoading && view.steps.length === 0 && <p className="p-3 text-dim">No step has started yet.</p>}
+      <StepList steps={view.steps} finishedAt={view.finishedAt} />
+    </Panel>
+  );
+}
+
+function Children({ runs }: { runs: readonly Run[] }) {
+  return (
+    <Panel title="Runs it started" count={runs.length} className="shrink-0">
+      <ul className="divide-y divide-line">
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}

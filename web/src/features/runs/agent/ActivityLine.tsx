@@ -1,0 +1,26 @@
+import { Dot } from "@/ui/Badge";
+import { Elapsed } from "@/ui/Time";
+import { INK } from "@/ui/tone";
+import type { Activity } from "./activity";
+
+/** What it is doing, and since when: always in sight. */
+export function ActivityLine({ activity: { tone, text, since, hint } }: { activity: Activity }) {
+  return (
+    <div className="flex min-h-8 items-center gap-2 border-t border-line px-3 py-1">
+      <Dot tone={tone} />
+      <p className="flex min-w-0 items-baseline gap-2">
+        <span className={`min-w-0 truncate ${INK[tone]}`}>{text}</span>
+        {since && (
+          <span className="mono shrink-0 text-dim">
+            <Elapsed from={since} />
+          </span>
+        )}
+        {hint && (
+          <span title={hint} className="min-w-0 truncate text-xs text-dim">
+            {hint}
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}

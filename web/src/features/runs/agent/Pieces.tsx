@@ -1,0 +1,88 @@
+import { memo, type ReactNode } from "react";
+import type { Interjection } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { MarkdownLite } from "@/ui/MarkdownLite";
+import { formatMicros, formatTokens } from "@/ui/money";
+import type { Piece } from "./fold";
+import { Turn } from "./Turn";
+import { END, LEVEL, plural, tokenWords, totalOf } from "./words";
+
+/** Everything that can stand in a transcript, each in its own way. */
+export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Piece; isOver: boolean }) {
+  switch (piece.kind) {
+    case "turn":
+      return <Turn piece={piece} isOver={isOver} />;
+    case "started":
+      return (
+        <Thin>
+          {piece.started.role} · {plural(piece.started.tools.length, "tool")} · commands{" "}
+          {LEVEL[piece.started.sandbox]?.word ?? piece.started.sandbox}
+        </Thin>
+      );
+    case "heard":
+      return piece.messages.map((message) => <Heard key={message.id} message={message} />);
+    case "compacted":
+      return (
+        <Thin>
+          The conversation was shortened: {formatTokens(piece.compacted.tokens_before)} to{" "}
+          {formatTokens(piece.compacted.tokens_after)} tokens
+        </Thin>
+      );
+    case "gate":
+      return <Thin>{gateWords(piece)}</Thin>;
+    case "cancelled":
+      return <Thin>Cancelled by {piece.by}</Thin>;
+    case "ended":
+      return <Ended result={piece.result} />;
+  }
+});
+
+function Thin({ children }: { children: ReactNode }) {
+  return (
+    <p className="flex items-center gap-3 px-3 py-2 text-xs text-dim before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line max-sm:px-2">
+      <span className="max-w-[80%] text-center break-words">{children}</span>
+    </p>
+  );
+}
+
+function gateWords({ gate, answer }: Extract<Piece, { kind: "gate" }>): string {
+  if (!answer) return `Asked: ${gate.title}`;
+  const option = gate.options.find(({ id }) => id === answer.option)?.label ?? answer.option;
+  return `${gate.title} · ${answer.answered_by}: ${option}${answer.comment ? ` “${answer.comment}”` : ""}`;
+}
+
+/** The words of a person, apart from those of the model by their place and their frame. */
+export function Said({ by, note, text }: { by: string; note?: ReactNode; text: string }) {
+  return (
+    <div className="px-3 py-2 sm:pl-[44px] max-sm:px-2">
+      <div className="max-w-[72ch] rounded-lg border border-line bg-raised/60 px-3 py-2">
+        <p className="mb-0.5 flex flex-wrap gap-x-2 text-xs text-dim">
+          <span className="font-medium">{by}</span>
+          {note}
+        </p>
+        <MarkdownLite text={text} />
+      </div>
+    </div>
+  );
+}
+
+function Heard({ message }: { message: Interjection }) {
+  return <Said by={message.sent_by} text={message.text} />;
+}
+
+function Ended({ result }: { result: Extract<Piece, { kind: "ended" }>["result"] }) {
+  const { word, meaning, tone } = END[result.end];
+  return (
+    <section aria-label="End" className="px-3 pt-2 pb-3 sm:pl-[44px] max-sm:px-2">
+      <div className="flex max-w-[72ch] flex-wrap items-center gap-x-3 gap-y-1 border-t border-line pt-3">
+        <Badge tone={tone}>{word}</Badge>
+        <span>{meaning}</span>
+        <span className="mono w-full text-dim">
+          {plural(result.turns, "turn")} · {plural(result.tool_calls, "tool call")} ·{" "}
+          <span title={tokenWords(result.usage)}>{formatTokens(totalOf(result.usage))} tokens</span> ·{" "}
+          {formatMicros(result.cost_micros)}
+        </span>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,135 @@
+import { clsx } from "clsx";
+import { Check, CircleDashed, X } from "lucide-react";
+import { Badge, Dot } from "@/ui/Badge";
+import { Elapsed } from "@/ui/Time";
+import { formatDuration } from "@/ui/time";
+import { targetOf } from "./activity";
+import type { ToolView } from "./fold";
+import { Unfold, Verbatim } from "./Unfold";
+import { LEVEL, plural } from "./words";
+
+/** One use of a tool: what for, what came of it, how long it took; unfolded, all that went in and came out. */
+export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isOver: boolean }) {
+  const { used } = tool;
+  const target = targetOf(tool);
+  const said = used && summaryOf(used, target);
+  return (
+    <Unfold
+      id={id}
+      line={
+        <>
+          <State tool={tool} isOver={isOver} />
+          <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2">
+            <span className="mono shrink-0 font-medium">{tool.name}</span>
+            {target && <span className="mono max-w-full min-w-0 truncate text-dim">{target}</span>}
+            {said && (
+              <span className={clsx("max-w-full min-w-0 truncate", used?.is_error ? "text-bad" : "text-dim")}>
+                {said}
+              </span>
+            )}
+            {used && <Tests detail={used.detail} />}
+            {used?.detail.sandbox && <SandboxLevel level={used.detail.sandbox} />}
+          </span>
+          <Took tool={tool} isOver={isOver} />
+        </>
+      }
+    >
+      <Verbatim
+        label="Input"
+        text={tool.input ? inWords(tool.input) : "These arguments could not be read."}
+      />
+      {used && (
+        <Verbatim
+          label="Output"
+          text={used.text}
+          note={used.detail.truncated ? "shortened: the beginning and the end" : undefined}
+        />
+      )}
+      {used?.detail.fetched && used.detail.fetched.length > 0 && (
+        <Verbatim label="Fetched from the registry" text={used.detail.fetched.join("\n")} />
+      )}
+    </Unfold>
+  );
+}
+
+function State({ tool: { used, startedAt }, isOver }: { tool: ToolView; isOver: boolean }) {
+  if (used) {
+    const [Icon, word, ink] = used.is_error ? [X, "failed", "text-bad"] : [Check, "done", "text-ok"];
+    return (
+      <span className={clsx("grid size-4 shrink-0 place-items-center", ink)}>
+        <Icon size={14} strokeWidth={2.5} aria-hidden />
+        <span className="sr-only">{word}</span>
+      </span>
+    );
+  }
+  return (
+    <span className="grid size-4 shrink-0 place-items-center text-faint">
+      {startedAt && !isOver ? <Dot tone="run" /> : <CircleDashed size={13} aria-hidden />}
+      <span className="sr-only">{isOver ? "stopped" : startedAt ? "running" : "waits"}</span>
+    </span>
+  );
+}
+
+function Took({ tool: { used, startedAt }, isOver }: { tool: ToolView; isOver: boolean }) {
+  const shown = used
+    ? formatDuration(used.duration_ms)
+    : startedAt && !isOver && <Elapsed from={startedAt} />;
+  return <span className="mono shrink-0 text-faint">{shown}</span>;
+}
+
+type Detail = NonNullable<ToolView["used"]>["detail"];
+
+const hasTests = ({ passed, failed }: Detail): boolean => passed != null || failed != null;
+
+function Tests({ detail }: { detail: Detail }) {
+  if (!hasTests(detail)) return null;
+  const { passed, failed, skipped } = detail;
+  const words = [
+    failed ? `${failed} failed` : null,
+    passed != null ? `${passed} passed` : null,
+    skipped ? `${skipped} skipped` : null,
+  ];
+  return <Badge tone={failed ? "bad" : "ok"}>{words.filter(Boolean).join(", ")}</Badge>;
+}
+
+/** What went as it should stays quiet: only a weaker level stands out. */
+export function SandboxLevel({ level }: { level: string }) {
+  const known = LEVEL[level];
+  if (!known || level === "isolated") {
+    return (
+      <span
+        title={known?.meaning}
+        className="shrink-0 rounded-full border border-line px-2 text-xs leading-[18px] text-dim"
+      >
+        {known?.word ?? level}
+      </span>
+    );
+  }
+  return (
+    <span title={known.meaning} className="flex">
+      <Badge tone={known.tone}>{known.word}</Badge>
+    </span>
+  );
+}
+
+/** The summary without what the line says already. */
+function summaryOf({ summary, detail }: NonNullable<ToolView["used"]>, target: string): string {
+  if (hasTests(detail)) return detail.end === "exited" ? "" : summary;
+  const rest = [target, `'${target}'`].find((start) => start && summary.startsWith(start));
+  return rest ? summary.slice(rest.length).replace(/^[,:]\s*/, "") : summary;
+}
+
+/** Arguments for reading: one alone as it is, several by name; lines stay lines. */
+function inWords(input: Record<string, unknown>): string {
+  const given = Object.entries(input);
+  const [only] = given;
+  if (!only) return plural(0, "argument");
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+  if (given.length === 1) return text(only[1]);
+  return given
+    .map(([name, value]) => {
+      const said = text(value);
+      return said.includes("\n") ? `${name}:\n${said}` : `${name}: ${said}`;
+    })
+    .join("\n");
+}

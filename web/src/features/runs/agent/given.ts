@@ -1,0 +1,9 @@
+import type { RunDetail } from "@/api/types";
+
+/** What an agent was started with, as far as it is there: the input of a run is whatever its kind takes. */
+export type AgentGiven = { task: string; workspaceId: string | null; role: string | null };
+
+export function givenOf({ run, input: { task, workspace_id, role } }: RunDetail): AgentGiven {
+  const text = (value: unknown) => (typeof value === "string" && value ? value : null);
+  return { task: text(task) ?? run.title, workspaceId: text(workspace_id), role: text(role) };
+}

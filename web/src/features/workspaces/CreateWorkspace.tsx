@@ -1,0 +1,94 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "@/api/client";
+import { useMe } from "@/api/session";
+import { createWorkspace, workspacesQuery } from "@/api/workspaces";
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { Segmented } from "@/ui/Segmented";
+
+type Where = "new" | "adopted";
+const WHERE: readonly { value: Where; label: string }[] = [
+  { value: "new", label: "A new directory" },
+  { value: "adopted", label: "One that exists" },
+];
+
+export function CreateWorkspace({ close }: { close: () => void }) {
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title="Create a workspace"
+      description="A directory that agents work in. They cannot leave it."
+    >
+      <Form close={close} />
+    </Modal>
+  );
+}
+
+function Form({ close }: { close: () => void }) {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const mayAdopt = useMe()?.scopes.includes("admin") ?? false;
+  const [name, setName] = useState("");
+  const [where, setWhere] = useState<Where>("new");
+  const [path, setPath] = useState("");
+  const create = useMutation({
+    mutationFn: createWorkspace,
+    meta: { isShownInPlace: true },
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: workspacesQuery.queryKey });
+      await navigate({ to: "/workspaces/$workspaceId", params: { workspaceId: id } });
+    },
+  });
+  const isAdopting = mayAdopt && where === "adopted";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate({ name: name.trim(), path: isAdopting ? path.trim() : null });
+  };
+  const problem = create.error instanceof ApiError ? create.error : null;
+  const said = problem && (problem.hint ? `${problem.message} ${problem.hint}` : problem.message);
+  const isAboutPath = isAdopting && problem?.field !== "name";
+  const isReady = name.trim() !== "" && (!isAdopting || path.trim() !== "");
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <Field
+        label="Name"
+        placeholder="basket"
+        required
+        maxLength={64}
+        autoComplete="off"
+        spellCheck={false}
+        hint="Letters, digits, blanks, dots, dashes and underscores."
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        error={isAboutPath ? null : said}
+      />
+      {mayAdopt && <Segmented label="Where" value={where} options={WHERE} onChange={setWhere} />}
+      {isAdopting && (
+        <Field
+          label="Directory"
+          mono
+          required
+          placeholder="/home/ada/basket"
+          autoComplete="off"
+          spellCheck={false}
+          hint="On the machine of the server. It stays when the workspace is removed."
+          value={path}
+          onChange={(event) => setPath(event.target.value)}
+          error={isAboutPath ? said : null}
+        />
+      )}
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={!isReady || create.isPending}>
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,140 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ChevronRight, Sparkles } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { startAgent } from "@/api/agents";
+import { ApiError } from "@/api/client";
+import type { AgentRole, Workspace } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Field, TextArea } from "@/ui/Field";
+import { Kbd } from "@/ui/Kbd";
+import { InlineText } from "@/ui/MarkdownLite";
+import { Modal } from "@/ui/Modal";
+import { Select } from "@/ui/Select";
+
+const ROLES: readonly { value: AgentRole; label: string }[] = [
+  { value: "builder", label: "Builder: changes code" },
+  { value: "planner", label: "Planner: thinks it through" },
+  { value: "auditor", label: "Auditor: looks for problems" },
+  { value: "recovery", label: "Recovery: repairs what failed" },
+  { value: "utility", label: "Utility: small things, cheaply" },
+];
+const TURNS = { usual: 100, most: 1000 };
+
+/** Give an agent a task here, and go to where it can be watched. */
+export function StartAgent({ workspace, close }: { workspace: Workspace; close: () => void }) {
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      wide
+      title={`Start an agent in ${workspace.name}`}
+      description="It reads and changes the files of this workspace, and runs commands in the sandbox."
+    >
+      <Form workspace={workspace} close={close} />
+    </Modal>
+  );
+}
+
+function Form({ workspace, close }: { workspace: Workspace; close: () => void }) {
+  const navigate = useNavigate();
+  const [task, setTask] = useState("");
+  const [role, setRole] = useState<AgentRole>("builder");
+  const [turns, setTurns] = useState(String(TURNS.usual));
+  const start = useMutation({
+    mutationFn: startAgent,
+    meta: { isShownInPlace: true },
+    onSuccess: (run) => navigate({ to: "/runs/$runId", params: { runId: run.id } }),
+  });
+  const limit = Number(turns);
+  const isLimit = Number.isInteger(limit) && limit >= 1 && limit <= TURNS.most;
+  const isReady = task.trim() !== "" && isLimit && !start.isPending;
+  const send = () =>
+    isReady && start.mutate({ workspaceId: workspace.id, task: task.trim(), role, turns: limit });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <TextArea
+        label="Task"
+        required
+        rows={6}
+        maxLength={100_000}
+        placeholder="Make the tests in tests/test_basket.py pass, without changing the tests."
+        hint="Say what should be true afterwards, and how it can be checked."
+        value={task}
+        onChange={(event) => setTask(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div>
+        <p aria-hidden className="mb-1 text-xs font-medium text-dim">
+          Role
+        </p>
+        <Select
+          label="Role"
+          value={role}
+          options={ROLES}
+          onChange={(value) => setRole(value as AgentRole)}
+          className="w-full sm:w-72"
+        />
+        <p className="mt-1 text-xs text-dim">Which model works for a role is chosen in the settings.</p>
+      </div>
+      <Advanced turns={turns} onTurns={setTurns} isLimit={isLimit} />
+      {start.error && <Problem error={start.error} />}
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={!isReady}>
+          <Sparkles size={13} aria-hidden /> Start <Kbd keys="mod+enter" />
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Advanced({
+  turns,
+  onTurns,
+  isLimit,
+}: {
+  turns: string;
+  onTurns: (turns: string) => void;
+  isLimit: boolean;
+}) {
+  return (
+    <details className="group">
+      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
+        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> Advanced
+      </summary>
+      <Field
+        label="Turns at most"
+        type="number"
+        min={1}
+        max={TURNS.most}
+        mono
+        className="mt-2 max-w-72"
+        hint="Each answer of the model is a turn. Money has a budget of its own, and asks before it stops."
+        value={turns}
+        onChange={(event) => onTurns(event.target.value)}
+        error={isLimit ? null : `A whole number from 1 to ${TURNS.most}.`}
+      />
+    </details>
+  );
+}
+
+function Problem({ error }: { error: Error }) {
+  const hint = error instanceof ApiError ? error.hint : null;
+  return (
+    <p role="alert" className="text-bad">
+      {error.message} {hint && <InlineText text={hint} />}
+    </p>
+  );
+}
