@@ -40,6 +40,7 @@ PAGES = {
     "/": "Home",
     "/runs": "Runs",
     "/settings": "Account",
+    "/settings/models": "Roles",
     "/settings/keys": "API keys",
     "/settings/secrets": "Secrets",
     "/settings/about": "Server",

@@ -157,6 +157,12 @@ async def test_a_chain_with_an_unusable_model_is_refused(
     assert (await chain_of(models, Role.BUILDER))[1] == "default"
 
 
+async def test_what_is_refused_says_where_it_stands(models: Models):
+    with pytest.raises(ModelUnknown) as caught:
+        await models.set_chain(ME, Role.BUILDER, ["claude-sonnet-4-5", "openai:nope"])
+    assert caught.value.field == "chain.1"
+
+
 async def test_a_price_makes_a_model_usable(models: Models, add_local: AddLocal):
     await add_local("http://127.0.0.1:11434/v1")
     assert (await models.set_chain(ME, Role.BUILDER, ["local:tiny"])).prices == [

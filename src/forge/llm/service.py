@@ -8,6 +8,7 @@ from forge.errors import Conflict, Invalid, NotFound
 from forge.kernel.clock import now
 from forge.llm import store
 from forge.llm.catalog import BUILT_IN, Catalog, checked_provider, split_ref
+from forge.llm.errors import ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.models import (
     MICROS,
@@ -75,8 +76,7 @@ class Models:
         """The models of a role, in the order they are tried. Each must be known, and so must its price."""
         await load_table()
         async with self._database.begin() as tx:
-            targets = await self._catalog.targets(tx, account_id, chain)
-            refs = [target.ref for target in targets]
+            refs = [await self._usable(tx, account_id, ref, place) for place, ref in enumerate(chain)]
             if len(set(refs)) < len(refs):
                 raise Invalid("A model is named twice in this chain.", field="chain")
             await store.save_chain(tx, account_id, scope, role, refs)
@@ -160,6 +160,13 @@ class Models:
         async with self._database.read() as tx:
             found = await store.list_calls(tx, account_id, run_id=run_id, before=before, limit=limit + 1)
         return page_of(found, limit, lambda call: Cursor(call.started_at, call.id))
+
+    async def _usable(self, tx: Tx, account_id: str, ref: str, place: int) -> str:
+        try:
+            return (await self._catalog.targets(tx, account_id, [ref]))[0].ref
+        except (ModelUnknown, Invalid) as error:
+            error.field = f"chain.{place}"
+            raise
 
     async def _choice(self, tx: Tx, account_id: str, role: Role, scope: str) -> RoleChoice:
         choices = await self._catalog.choices(tx, account_id, scope)

@@ -13,6 +13,12 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import("./AccountPage"), "AccountPage"),
 });
 
+const modelsRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/models",
+  component: lazyRouteComponent(() => import("./models/ModelsPage"), "ModelsPage"),
+});
+
 const keysRoute = createRoute({
   getParentRoute: () => layoutRoute,
   path: "/keys",
@@ -31,4 +37,10 @@ const aboutRoute = createRoute({
   component: lazyRouteComponent(() => import("./AboutPage"), "AboutPage"),
 });
 
-export const settingsRoute = layoutRoute.addChildren([accountRoute, keysRoute, secretsRoute, aboutRoute]);
+export const settingsRoute = layoutRoute.addChildren([
+  accountRoute,
+  modelsRoute,
+  keysRoute,
+  secretsRoute,
+  aboutRoute,
+]);

@@ -1,8 +1,14 @@
-import { Info, KeyRound, Lock, User } from "lucide-react";
+import { Cpu, Info, KeyRound, Lock, User } from "lucide-react";
 
 /** The pages of the settings, for the tabs and for the palette. */
 export const TABS = [
   { to: "/settings", label: "Account", icon: User, keywords: "name sign out theme dark light" },
+  {
+    to: "/settings/models",
+    label: "Models",
+    icon: Cpu,
+    keywords: "anthropic openai ollama price budget cost",
+  },
   { to: "/settings/keys", label: "API keys", icon: KeyRound, keywords: "token create revoke" },
   { to: "/settings/secrets", label: "Secrets", icon: Lock, keywords: "vault password anthropic github" },
   { to: "/settings/about", label: "About", icon: Info, keywords: "version database worker health" },

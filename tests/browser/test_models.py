@@ -1,0 +1,141 @@
+"""Choosing models in the browser, up to a real call of the scripted model server."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import PHONE, ColorScheme, Visitor
+from tests.browser.test_accessibility import everywhere, problems
+from tests.support.models import KEY, ModelServer, open_models
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def scripted() -> Iterator[ModelServer]:
+    with open_models({"keys": [KEY]}) as running:
+        yield running
+
+
+def item(page: Page, listed: str, name: str):
+    return page.get_by_role("list", name=listed).get_by_role("listitem", name=name, exact=True)
+
+
+def add_provider(page: Page, name: str, url: str, secret: str) -> None:
+    page.get_by_role("button", name="Add a provider").click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("radio", name=re.compile("Anthropic")).check(force=True)
+    page.get_by_label("Address", exact=True).fill(url)
+    page.get_by_label("Secret with its key", exact=True).fill(secret)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def set_key(page: Page, provider: str, key: str) -> None:
+    page.get_by_role("button", name=f"Set key of {provider}").click()
+    page.get_by_label("Key", exact=True).fill(key)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer):
+    page = visit().page
+    page.goto(page.url + "settings/models")
+    first_steps = page.get_by_role("region", name="No model can be called yet")
+    expect(first_steps).to_contain_text("forge demo")
+
+    add_provider(page, "demo", scripted.url, "DEMO_KEY")
+    demo = item(page, "Providers", "demo")
+    expect(demo).to_contain_text("no key")
+    set_key(page, "demo", "sk-not-the-right-one")
+    expect(demo).to_contain_text("key set")
+
+    page.get_by_role("button", name="Change utility").click()
+    page.get_by_label("Model", exact=True).fill("demo:scripted")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nobody knows what demo:scripted costs.")
+    page.get_by_role("button", name="Say what demo:scripted costs").click()
+    page.get_by_label("Input", exact=True).fill("3")
+    page.get_by_label("Output", exact=True).fill("15")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_label("Model", exact=True).wait_for()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(item(page, "Roles", "utility")).to_contain_text("$3 in, $15 out")
+    expect(first_steps).to_have_count(0)
+
+    page.get_by_role("button", name="Test utility").click()
+    expect(page.get_by_role("alert")).to_contain_text("does not accept the key")
+    page.keyboard.press("Escape")
+    set_key(page, "demo", KEY)
+    page.get_by_role("button", name="Test demo").click()
+    outcome = page.get_by_role("dialog")
+    expect(outcome).to_contain_text("This answer comes from a script")
+    expect(outcome).to_contain_text(re.compile(r"\$0\.00\d+"))
+    page.keyboard.press("Escape")
+
+    calls = page.get_by_role("table", name="Recent calls")
+    expect(calls.get_by_role("row", name=re.compile("demo:scripted"))).to_have_count(2)
+    expect(page.get_by_role("progressbar", name=re.compile("^Your day"))).to_have_attribute(
+        "aria-label", re.compile(r"\$0\.00\d+ of \$50")
+    )
+    assert KEY not in page.content()
+
+
+def test_a_budget_is_changed_and_a_price_comes_and_goes(visit: Visit):
+    page = visit(viewport=PHONE).page
+    page.goto(page.url + "settings/models")
+    page.get_by_role("button", name="Change your day").click()
+    page.get_by_label("At most, in dollars").fill("7.5")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("of $7.50")).to_be_visible()
+
+    page.get_by_role("button", name="Set a price").click()
+    page.get_by_label("Model", exact=True).fill("openai:house-model")
+    page.get_by_label("Input", exact=True).fill("0.5")
+    page.get_by_label("Output", exact=True).fill("2")
+    page.get_by_role("button", name="Save").click()
+    price = item(page, "Your prices", "openai:house-model")
+    expect(price).to_contain_text("$0.5 in, $2 out, $0.5 cache read")
+    price.get_by_role("button", name="Remove").click()
+    expect(price).to_have_count(0)
+
+
+def test_a_chain_keeps_its_order_and_goes_back_to_the_default(visit: Visit):
+    page = visit().page
+    page.goto(page.url + "settings/models")
+    page.get_by_role("button", name="Change auditor").click()
+    page.get_by_role("button", name="Add a fallback").click()
+    page.get_by_label("Fallback 1", exact=True).fill("openai:gpt-5")
+    page.get_by_role("button", name="Move Fallback 1 up").click()
+    page.get_by_role("button", name="Save").click()
+    auditor = item(page, "Roles", "auditor")
+    expect(auditor.get_by_role("listitem")).to_contain_text(
+        ["openai:gpt-5", "anthropic:claude-sonnet-4-5fallback"]
+    )
+    page.get_by_role("button", name="Change auditor").click()
+    page.get_by_role("button", name="Back to the default").click()
+    expect(auditor.get_by_role("listitem")).to_contain_text(["claude-sonnet-4-5default"])
+
+
+@everywhere
+def test_every_dialog_is_accessible(visit: Visit, scheme: ColorScheme, viewport: dict[str, int]):
+    page = visit(scheme=scheme, viewport=viewport).page
+    page.goto(page.url + "settings/models")
+    for button in (
+        "Change builder",
+        "Add a provider",
+        "Set key of anthropic",
+        "Test anthropic",
+        "Change anthropic",
+        "Change one run",
+        "Set a price",
+    ):
+        page.get_by_role("button", name=button).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert problems(page) == [], button
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)

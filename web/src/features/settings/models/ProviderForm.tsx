@@ -1,0 +1,92 @@
+import { type FormEvent, useState } from "react";
+import { ApiError } from "@/api/client";
+import type { ModelProvider } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { Segmented } from "@/ui/Segmented";
+import { saveProvider, useChange } from "./models";
+import { Refusal } from "./Refusal";
+
+const KINDS = [
+  { value: "openai", label: "OpenAI’s" },
+  { value: "anthropic", label: "Anthropic’s" },
+] as const;
+const FIELDS = ["name", "base_url", "key_name"];
+
+/** Add an endpoint, or send a known one's calls elsewhere. */
+export function ProviderForm({ provider, close }: { provider: ModelProvider | null; close: () => void }) {
+  const [name, setName] = useState(provider?.name ?? "");
+  const [kind, setKind] = useState<ModelProvider["kind"]>(provider?.kind ?? "openai");
+  const [url, setUrl] = useState(provider?.base_url ?? "");
+  const [key, setKey] = useState(provider?.key_name ?? "");
+  const save = useChange(saveProvider, { done: `Saved ${name.trim()}.`, after: close });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate({ name: name.trim(), kind, base_url: url.trim() || null, key_name: key.trim() || null });
+  };
+  const problem = save.error instanceof ApiError ? save.error : null;
+  const errorAt = (field: string) => (problem?.field === field ? problem.message : null);
+  const text = { mono: true, autoComplete: "off", spellCheck: false };
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title={provider ? `Change ${provider.name}` : "Add a provider"}
+      description="A place models are called at: your own machine, a gateway, a company."
+    >
+      <form onSubmit={submit} className="mt-4 space-y-4">
+        {!provider && (
+          <Field
+            label="Name"
+            {...text}
+            required
+            maxLength={32}
+            placeholder="local"
+            hint="Comes before the model: local:qwen3:8b."
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            error={errorAt("name")}
+          />
+        )}
+        {!provider?.built_in && (
+          <div>
+            <p className="mb-1 text-xs font-medium text-dim">It speaks this API</p>
+            <Segmented label="It speaks this API" value={kind} options={KINDS} onChange={setKind} />
+            <p className="mt-1 text-xs text-dim">Ollama, vLLM and llama.cpp speak OpenAI’s.</p>
+          </div>
+        )}
+        <Field
+          label="Address"
+          {...text}
+          required={!provider?.built_in}
+          maxLength={500}
+          placeholder={kind === "openai" ? "http://127.0.0.1:11434/v1" : "http://127.0.0.1:8010"}
+          hint={provider?.built_in ? "Empty for its own." : undefined}
+          value={url}
+          onChange={(event) => setUrl(event.target.value)}
+          error={errorAt("base_url")}
+        />
+        <Field
+          label="Secret with its key"
+          {...text}
+          maxLength={128}
+          placeholder="LOCAL_KEY"
+          hint="The name of it. Empty when it wants no key."
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+          error={errorAt("key_name")}
+        />
+        <Refusal error={problem && FIELDS.includes(problem.field ?? "") ? null : save.error} />
+        <div className="flex justify-end gap-2">
+          <Button look="ghost" onClick={close}>
+            Close
+          </Button>
+          <Button look="primary" type="submit" disabled={!name.trim() || save.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

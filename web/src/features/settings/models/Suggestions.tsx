@@ -1,0 +1,10 @@
+/** Names of models to choose from while typing. */
+export function Suggestions({ id, models }: { id: string; models: readonly string[] }) {
+  return (
+    <datalist id={id}>
+      {models.map((model) => (
+        <option key={model} value={model} />
+      ))}
+    </datalist>
+  );
+}

@@ -1,0 +1,91 @@
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { Fact, Facts } from "@/ui/KeyValues";
+import { Modal } from "@/ui/Modal";
+import { formatMicros } from "@/ui/money";
+import { formatDuration } from "@/ui/time";
+import { type Trial, testModel, useChange } from "./models";
+import { Refusal } from "./Refusal";
+
+type Props = {
+  /** Asked at once when it is known which. */
+  model: string;
+  isCertain: boolean;
+  /** The id of a list of names to choose from. */
+  suggestions: string;
+  close: () => void;
+};
+
+/** A real call, and what came of it. */
+export function TestDialog({ model, isCertain, suggestions, close }: Props) {
+  const [name, setName] = useState(model);
+  const test = useChange(testModel);
+  const { mutate } = test;
+  const hasBegun = useRef(false);
+  useEffect(() => {
+    if (!isCertain || hasBegun.current) return;
+    hasBegun.current = true;
+    mutate(model);
+  }, [isCertain, model, mutate]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate(name.trim());
+  };
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title="Test a model"
+      description="A real call that asks for one word. It costs a little, and counts."
+    >
+      <form onSubmit={submit} className="mt-4 space-y-4">
+        <Field
+          label="Model"
+          mono
+          required
+          list={suggestions}
+          autoComplete="off"
+          spellCheck={false}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          action={
+            <Button
+              look="primary"
+              type="submit"
+              className="h-8 pointer-coarse:h-10"
+              disabled={!name.trim() || test.isPending}
+            >
+              {test.data || test.error ? "Test again" : "Test"}
+            </Button>
+          }
+        />
+        <div role="status">
+          {test.isPending && <p className="appear-late text-dim">Waiting for its answer…</p>}
+          {test.data && !test.isPending && <Outcome trial={test.data} />}
+        </div>
+        {!test.isPending && <Refusal error={test.error} />}
+      </form>
+    </Modal>
+  );
+}
+
+function Outcome({ trial }: { trial: Trial }) {
+  if (!trial.ok) return <Refusal error={trial} />;
+  return (
+    <Facts>
+      <Fact name="Works">
+        <span className="text-ok">yes</span>
+      </Fact>
+      <Fact name="It said">
+        <span className="break-words">{trial.answer || "nothing, but it answered"}</span>
+      </Fact>
+      <Fact name="Took">
+        <span className="mono">{formatDuration(trial.latency_ms)}</span>
+      </Fact>
+      <Fact name="Cost">
+        <span className="mono">{formatMicros(trial.cost_micros ?? 0)}</span>
+      </Fact>
+    </Facts>
+  );
+}
