@@ -37,7 +37,7 @@ class CheckSyntax(Tool[CheckSyntaxInput]):
         "Check one file without executing it: Python, JSON, TOML, JavaScript; TypeScript and JSX when the project "
         "has installed typescript. Gives the errors with their lines, or says that there are none."
     )
-    effect = Effect.RUNS
+    effect = Effect.READS
     input = CheckSyntaxInput
 
     async def use(self, given: CheckSyntaxInput, context: ToolContext) -> ToolOutcome:

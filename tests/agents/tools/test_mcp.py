@@ -1,0 +1,112 @@
+"""`forge mcp`, through a real client."""
+
+import json
+import subprocess
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+from mcp import Client, StdioServerParameters, types
+from tests.support.server import Server
+from tests.support.terminal import FORGE, Terminal, clean_environment
+
+from forge.agents.mcp_server import make_server
+from forge.agents.tools import ToolContext
+from forge.agents.toolset import builder_tools
+
+
+def client(cwd: Path, *arguments: str, **environment: str) -> AbstractAsyncContextManager[Client]:
+    """As an MCP client starts it: a process in the directory of the project."""
+    program, *begin = FORGE
+    return Client(
+        StdioServerParameters(
+            command=program, args=[*begin, "mcp", *arguments], env=clean_environment() | environment, cwd=cwd
+        )
+    )
+
+
+async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, str]:
+    result = await client.call_tool(name, arguments)
+    assert isinstance(result, types.CallToolResult)
+    (content,) = result.content
+    assert isinstance(content, types.TextContent)
+    return result.is_error, content.text
+
+
+async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
+    """The `.env` that comes with a project is not read: it would decide how well it is locked in."""
+    (root / ".env").write_text("FORGE_SANDBOX_REQUIRED=nonsense\n")
+    async with client(root, FORGE_DATA_DIR=str(outside / "data")) as forge:
+        failed, text = await call(forge, "write_file", path="test_a.py", content="import unittest\n")
+        assert not failed and text.startswith("test_a.py: created, 16 bytes")
+        failed, text = await call(forge, "run_command", command="cat test_a.py")
+        assert not failed and text.endswith("--- stdout ---\nimport unittest")
+        failed, text = await call(forge, "run_command", command="cat ../outside/secret.txt")
+        assert failed and text.startswith("Error: '../outside/secret.txt' leads out of the workspace.")
+        failed, text = await call(forge, "read_file")
+        assert failed and text == "Error: The arguments do not fit:\n- path: Field required"
+    assert (root / "test_a.py").read_text() == "import unittest\n"
+
+
+async def test_the_tools_are_those_of_our_own_agents(context: ToolContext):
+    box = builder_tools()
+    async with Client(make_server(box, context)) as forge:
+        listed = (await forge.list_tools()).tools
+        assert [(tool.name, tool.description, tool.input_schema) for tool in listed] == [
+            (spec.name, spec.description, spec.parameters) for spec in box.specs()
+        ]
+        reading = [tool.name for tool in listed if tool.annotations and tool.annotations.read_only_hint]
+        assert reading == ["check_syntax", "list_directory", "read_file", "search_code"]
+        assert (await call(forge, "no_such_tool"))[0]
+        assert await call(forge, "list_directory") == (False, "(nothing)")
+
+
+async def test_a_workspace_of_the_server_is_found_by_its_name(
+    start_server: Any, tmp_path: Path, outside: Path
+):
+    server: Server = start_server()
+    terminal = Terminal(server.data_dir)
+    made = terminal("workspaces", "create", "shop", "--json").data
+    async with client(outside, "--workspace", "shop", FORGE_DATA_DIR=str(server.data_dir)) as forge:
+        assert not (await call(forge, "write_file", path="a.txt", content="a"))[0]
+    assert terminal("workspaces", "cat", "shop", "a.txt").out == "a\n"
+    assert terminal("mcp", "--workspace", "none").code == 5
+    assert (Path(made["path"]) / "a.txt").exists()
+
+
+def test_a_directory_that_is_no_project_is_refused(tmp_path: Path):
+    terminal = Terminal(tmp_path / "data")
+    for path in ("/", "/etc", str(tmp_path / "missing"), str(Path.home())):
+        said = terminal("mcp", "--dir", path)
+        assert said.code in (2, 4) and "error:" in said.err
+    assert terminal("mcp", "--dir", str(tmp_path), "--workspace", "a").code == 2
+
+
+def test_a_client_that_talks_nonsense_is_answered_all_the_same(root: Path):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+    lines = [
+        "nonsense",
+        "{}",
+        "[1]",
+        json.dumps({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": hello}),
+    ]
+    done = subprocess.run(
+        [*FORGE, "mcp", "--dir", str(root)],
+        input="\n".join([*lines, ""]),
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["result"]["serverInfo"]["name"] for answer in answers if answer.get("id") == 7] == [
+        "forge"
+    ]
+
+
+def test_saying_what_it_does_loads_neither_server_nor_tools():
+    code = "import sys, forge.agents.mcp_cli; print(sorted({'sqlalchemy', 'mcp', 'pydantic', 'asyncio'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
