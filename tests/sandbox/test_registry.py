@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.sandbox.conftest import PYTHON, QUICK, Run
+from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, Run, make
 
 from forge.sandbox.models import Network
 from forge.sandbox.sandbox import Sandbox
@@ -41,6 +41,14 @@ def npm_upstream() -> None:
     need(f"{npm.url}/left-pad" if npm and shutil.which("npm") else None)
 
 
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    return make(request.param)
+
+
+pytestmark = pytest.mark.parametrize("sandbox", ISOLATING, indirect=True)
+
+
 @pytest.mark.usefixtures("pip_upstream")
 async def test_pip_installs_through_the_gateway(run: Run, workdir: Path):
     install = (PYTHON, "-m", "pip", "install", "--quiet", "--target", "here", "six")
@@ -62,9 +70,7 @@ async def test_npm_installs_through_the_gateway(run: Run, workdir: Path):
 
 
 @pytest.mark.usefixtures("pip_upstream")
-async def test_nothing_but_the_gateway_can_be_reached(run: Run, sandbox: Sandbox):
-    if sandbox.name == "plain":
-        pytest.skip("it has no network of its own")
+async def test_nothing_but_the_gateway_can_be_reached(run: Run):
     script = f"""
 import socket, urllib.parse
 host = urllib.parse.urlsplit({upstreams().pip[0].url!r}).hostname

@@ -176,6 +176,54 @@ async def test_a_fork_bomb_does_not_go_off(run: Run):
     assert outcome.end is End.PROCESSES or "refused after" in outcome.stdout.text
 
 
+async def test_threads_count_as_processes(run: Run):
+    script = """
+        import threading, time
+        made = 0
+        try:
+            while made < 200:
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+                made += 1
+            time.sleep(5)
+        except RuntimeError:
+            print('refused after', made)
+    """
+    limits = replace(QUICK, processes=24)
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=limits)
+    assert outcome.end is End.PROCESSES or "refused after" in outcome.stdout.text
+
+
+async def test_temporary_files_are_bounded(run: Run):
+    script = """
+        import os
+        left = 64
+        with open(os.environ["TMPDIR"] + "/big", "wb") as file:
+            while left:
+                file.write(bytes(1 << 20))
+                left -= 1
+        print("all of it")
+    """
+    limits = replace(QUICK, tmp_bytes=8 << 20, disk_bytes=8 << 20, file_bytes=16 << 20)
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=limits)
+    assert "all of it" not in outcome.stdout.text
+
+
+async def test_who_ignores_every_signal_dies_too(run: Run):
+    script = """
+        import os, signal, time
+        for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_IGN)
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execvp("sleep", ["sleep", "76.25"])
+        time.sleep(60)
+    """
+    outcome = await run(PYTHON, "-c", textwrap.dedent(script), limits=replace(QUICK, timeout_s=1))
+    assert outcome.end is End.TIMEOUT
+    assert processes_with("76.25") == []
+
+
 async def test_several_commands_run_at_once(run: Run):
     outcomes = await asyncio.gather(*(run("sh", "-c", f"sleep 0.1; echo {n}") for n in range(6)))
     assert [outcome.stdout.text for outcome in outcomes] == [f"{n}\n" for n in range(6)]

@@ -1,0 +1,17 @@
+"""The page about the sandbox says what the tests found."""
+
+from pathlib import Path
+
+from tests.sandbox import known_limits
+from tests.sandbox.test_hostile import ATTACKS
+
+PAGE = (Path(__file__).parent.parent.parent / "docs/sandbox.md").read_text()
+
+
+def test_every_limit_of_the_sandboxes_is_on_the_page():
+    listed = known_limits.LANDLOCK | known_limits.LANDLOCK_AS_USER | known_limits.LANDLOCK_BEFORE_6
+    assert [name for name in sorted(listed | known_limits.BUBBLEWRAP) if f"`{name}`" not in PAGE] == []
+
+
+def test_the_number_of_cases_is_right():
+    assert f"with {len(ATTACKS)} cases" in PAGE
