@@ -8,6 +8,7 @@ those words; there is no shell at any point.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from forge.agents.command_rules import COMMANDS, TESTS, Rule, Runner
@@ -46,31 +47,59 @@ class Allowed:
         return replace(self, argv=(*self.argv, *passed_on, *options))
 
 
+class _Policy:
+    """Some rules, by program."""
+
+    def __init__(self, tool: str, rules: Iterable[Rule]) -> None:
+        self._tool = tool
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in rules:
+            self._rules.setdefault(rule.words[0], []).append(rule)
+
+    def allow(self, command: str, root: Path) -> Allowed:
+        try:
+            words = split(command)
+        except NotACommand as error:
+            raise CommandRefused(str(error)) from error
+        _check_program(words[0])
+        rule = self._find(words)
+        count = len(rule.words)
+        runs = tuple(words[:count]) if rule.words[-1].endswith("*") else rule.runs
+        _check_words(words[count:], rule, root)
+        argv = (*runs, *words[count:])
+        return Allowed(argv, rule.network, rule.runner, len(runs), rule.in_environment)
+
+    def _find(self, words: list[str]) -> Rule:
+        """The rule that says most about how it begins."""
+        fitting = [rule for rule in self._rules.get(words[0], ()) if _begins(words, rule)]
+        if not fitting:
+            raise CommandRefused(f"{_shown(words)} is not allowed.", hint=self._hint)
+        return max(fitting, key=lambda rule: len(rule.words))
+
+    @cached_property
+    def _hint(self) -> str:
+        """`git status|diff|log|show` and so on."""
+        groups: dict[str, list[str]] = {}
+        for program, rules in self._rules.items():
+            for rule in rules:
+                *before, last = rule.words
+                if not program.endswith("3"):
+                    groups.setdefault(" ".join(before), []).append(last)
+        parts = [f"{before} {'|'.join(last)}" for before, last in groups.items() if before]
+        return f"{self._tool} takes: {', '.join([*groups.get('', []), *parts])}."
+
+
+_TESTS = _Policy("run_tests", TESTS)
+_COMMANDS = _Policy("run_command", (*COMMANDS, *TESTS))
+"""Tests are commands, too."""
+
+
 def allow_tests(command: str, root: Path) -> Allowed:
-    return _allow(command, root, TESTS, "run_tests takes")
+    return _TESTS.allow(command, root)
 
 
 def allow_command(command: str, root: Path) -> Allowed:
-    """Tests are commands, too."""
-    return _allow(command, root, (*COMMANDS, *TESTS), "run_command takes")
-
-
-def _allow(command: str, root: Path, rules: Sequence[Rule], takes: str) -> Allowed:
-    try:
-        words = split(command)
-    except NotACommand as error:
-        raise CommandRefused(str(error)) from error
-    _check_program(words[0])
-    rule = max(
-        (rule for rule in rules if _begins(words, rule)), key=lambda rule: len(rule.words), default=None
-    )
-    if rule is None:
-        raise CommandRefused(f"{_shown(words)} is not allowed.", hint=f"{takes}: {_list(rules)}.")
-    begin = rule.words if not rule.words[-1].endswith("*") else (*rule.words[:-1], words[len(rule.words) - 1])
-    runs = rule.runs if begin == rule.words else begin
-    rest = words[len(begin) :]
-    _check_words(rest, rule, root)
-    return Allowed((*runs, *rest), rule.network, rule.runner, len(runs), rule.in_environment)
+    return _COMMANDS.allow(command, root)
 
 
 def _check_program(program: str) -> None:
@@ -143,15 +172,3 @@ def _is_meant(name: str, never: str) -> bool:
 
 def _shown(words: Sequence[str]) -> str:
     return f"{' '.join(words[:4])[:MOST_SHOWN]!r}"
-
-
-def _list(rules: Iterable[Rule]) -> str:
-    """`git status|diff|log|show` and so on."""
-    groups: dict[str, list[str]] = {}
-    for rule in rules:
-        *before, last = rule.words
-        if rule.words[0].endswith("3"):
-            continue
-        groups.setdefault(" ".join(before), []).append(last)
-    parts = [f"{before} {'|'.join(dict.fromkeys(last))}" for before, last in groups.items() if before]
-    return ", ".join([*dict.fromkeys(groups.get("", [])), *parts])
