@@ -1,5 +1,7 @@
 """What a conversation loses when it is too long, and what it never loses."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +44,7 @@ def test_old_results_shrink_in_one_batch_and_then_not_for_a_long_time():
         if found := compact(history, overhead_tokens=1000, window=1_000_000):
             history = found.history
             at.append(number)
-    gaps = [later - earlier for earlier, later in zip(at, at[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(at)]
     assert len(at) > 2 and min(gaps) >= STALE_TOKENS * 4 // 6000
     fresh = history[-2 * KEPT_TURNS :]
     assert all(len(m.parts[0].text) > 6000 for m in fresh if isinstance(m.parts[0], ToolResult))

@@ -4,7 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.agents.conftest import KIND, OpenAgent
+from tests.agents.conftest import OpenAgent
+from tests.support.agents import result
 from tests.support.engine import ACCOUNT
 
 from forge.agents import store as agent_store
@@ -26,7 +27,7 @@ async def test_an_agent_looks_writes_and_answers(agent: OpenAgent):
     )
     run = await at_work.work()
     assert run.status is RunStatus.COMPLETED
-    assert (run.output["end"], run.output["text"], run.output["turns"], run.output["tool_calls"]) == (
+    assert (result(run).end, result(run).text, result(run).turns, result(run).tool_calls) == (
         "done",
         "Both files are there.",
         3,
@@ -49,7 +50,7 @@ async def test_an_agent_looks_writes_and_answers(agent: OpenAgent):
     [ended] = await at_work.told(run, "agent.ended")
     assert ended["result"] == run.output
     calls = await at_work.models.calls()
-    assert sum(call.cost_micros for call in calls) == run.output["cost_micros"]
+    assert sum(call.cost_micros for call in calls) == result(run).cost_micros
     assert {call.run_id for call in calls} == {run.id}
 
 
@@ -59,7 +60,7 @@ async def test_a_tools_error_is_told_to_the_model_and_not_the_end(agent: OpenAge
         {"text": "It cannot be done."},
     )
     run = await at_work.work()
-    assert run.output["end"] == "done"
+    assert result(run).end == "done"
     results = at_work.server.requests()[-1].body["messages"][-1]["content"]
     assert [block["is_error"] for block in results] == [True, True, True]
     texts = [str(block["content"]) for block in results]
@@ -69,7 +70,7 @@ async def test_a_tools_error_is_told_to_the_model_and_not_the_end(agent: OpenAge
 async def test_the_same_failing_call_ends_the_work_but_a_change_in_between_does_not(agent: OpenAgent):
     at_work = await agent({"tools": [{"read_file": {"path": "missing"}}]})
     run = await at_work.work()
-    assert (run.output["end"], run.output["turns"]) == ("loop", 3)
+    assert (result(run).end, result(run).turns) == ("loop", 3)
     told = str(at_work.server.requests()[-1].body["messages"][-1])
     assert "has now failed 2 times" in told
 
@@ -79,14 +80,14 @@ async def test_failing_again_after_a_change_is_not_a_loop(agent: OpenAgent):
     turns = [turn for i in range(4) for turn in (failing, {"tools": [write("a", str(i))]})]
     at_work = await agent(*turns, {"text": "Done."})
     run = await at_work.work()
-    assert run.output["end"] == "done"
+    assert result(run).end == "done"
 
 
 @pytest.mark.parametrize(("limits", "end"), [({"turns": 4}, "turns"), ({"tokens": 3000}, "tokens")])
 async def test_each_limit_has_its_own_end(agent: OpenAgent, limits: dict[str, int], end: str):
     at_work = await agent({"tools": [{"list_directory": {"path": "."}}]})
-    run = await at_work.work(**limits)
-    assert run.output["end"] == end
+    run = await at_work.work("x", **limits)
+    assert result(run).end == end
     assert run.status is RunStatus.COMPLETED
 
 
@@ -98,7 +99,7 @@ async def test_an_answer_that_is_none_ends_with_its_own_reason(
     agent: OpenAgent, turn: dict[str, Any], end: str
 ):
     at_work = await agent(turn)
-    assert (await at_work.work()).output["end"] == end
+    assert result(await at_work.work()).end == end
 
 
 async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent):
@@ -107,7 +108,7 @@ async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent)
         {"text": "Done."},
     )
     run = await at_work.work()
-    assert run.output["end"] == "done"
+    assert result(run).end == "done"
     assert not (at_work.root / "a.py").exists()
     assert "output limit" in str(at_work.server.requests()[-1].body["messages"][-1])
 
@@ -118,7 +119,7 @@ async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent, monkeypat
         {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]}
     )
     run = await at_work.work()
-    assert run.output["text"] == "Here."
+    assert result(run).text == "Here."
     assert len(at_work.server.requests()) == 3
 
 
@@ -130,24 +131,24 @@ def _quick() -> Any:
 
 async def test_at_the_cap_the_run_asks_and_goes_on_with_more(agent: OpenAgent):
     at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
-    started = await at_work.engine.start(KIND, task="x", limits={})
+    started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     assert gate.kind == "budget" and gate.payload["budget"] == "run"
     assert at_work.server.requests() == []
     answer = NewAnswer(option="more", shown_hash=gate.shown_hash)
     await at_work.engine.runs.answer(ACCOUNT, gate.id, answer, by="me")
     run = await at_work.engine.finished(started.id)
-    assert run.output["end"] == "done"
+    assert result(run).end == "done"
 
 
 async def test_at_the_cap_a_no_is_an_end(agent: OpenAgent):
     at_work = await agent({"text": "Done."}, limits=Limits(run_usd=0.01, day_usd=50, server_usd=50))
-    started = await at_work.engine.start(KIND, task="x", limits={})
+    started = await at_work.start("x")
     gate = await at_work.engine.open_gate()
     answer = NewAnswer(option="stop", shown_hash=gate.shown_hash)
     await at_work.engine.runs.answer(ACCOUNT, gate.id, answer, by="me")
     run = await at_work.engine.finished(started.id)
-    assert (run.output["end"], run.output["turns"]) == ("money", 0)
+    assert (result(run).end, result(run).turns) == ("money", 0)
 
 
 async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: OpenAgent):
@@ -157,7 +158,7 @@ async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: Op
         delay_s=0.05,
         piece_chars=1,
     )
-    started = await at_work.engine.start(KIND, task="x", limits={})
+    started = await at_work.start("x")
     async with asyncio.timeout(30):
         while not at_work.server.requests():
             await asyncio.sleep(0.01)
@@ -176,7 +177,7 @@ async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: Op
 
 async def test_a_message_that_comes_with_the_last_answer_is_still_heard(agent: OpenAgent):
     at_work = await agent({"text": "Done already."}, {"text": "Now with tabs."}, delay_s=0.1, piece_chars=1)
-    started = await at_work.engine.start(KIND, task="x", limits={})
+    started = await at_work.start("x")
     async with asyncio.timeout(30):
         while not at_work.server.requests():
             await asyncio.sleep(0.01)
@@ -185,7 +186,7 @@ async def test_a_message_that_comes_with_the_last_answer_is_still_heard(agent: O
             tx, started.id, Interjection(id="m", text="tabs!", sent_by="me"), now()
         )
     run = await at_work.engine.finished(started.id)
-    assert (run.output["text"], run.output["turns"]) == ("Now with tabs.", 2)
+    assert (result(run).text, result(run).turns) == ("Now with tabs.", 2)
 
 
 async def test_a_conversation_too_long_for_the_window_is_compacted_and_goes_on(agent: OpenAgent):

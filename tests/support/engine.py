@@ -19,6 +19,8 @@ from forge.store.engine import Store
 from forge.telemetry import Metrics, NoTracing
 
 ACCOUNT = "account-1"
+PATIENCE_S = 240
+"""A busy machine takes its time; a test that hangs is still told from one that is slow."""
 
 
 class AnyInput(BaseModel):
@@ -42,13 +44,13 @@ class EngineUnderTest:
         return await self.when(run_id, lambda run: run.status.is_final)
 
     async def when(self, run_id: str, condition: Callable[[Run], bool]) -> Run:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while not condition(run := (await self.runs.get(ACCOUNT, run_id)).run):
                 await asyncio.sleep(0.02)
         return run
 
     async def open_gate(self) -> Gate:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while not (page := await self.runs.list_gates(ACCOUNT, status=GateStatus.OPEN)).items:
                 await asyncio.sleep(0.02)
         return page.items[0]
@@ -62,8 +64,12 @@ class EngineUnderTest:
 
 
 @asynccontextmanager
-async def open_engine(store: Store, *kinds: RunKind[Any]) -> AsyncGenerator[EngineUnderTest]:
+async def open_engine(
+    store: Store, *kinds: RunKind[Any], before: Callable[[EventLog], None] = lambda _: None
+) -> AsyncGenerator[EngineUnderTest]:
+    """`before` gets the log before the engine takes up what was left unfinished."""
     metrics = Metrics(version="test")
     events = EventLog(store, metrics)
+    before(events)
     async with open_runs(store, events, RunKinds(*kinds), metrics, NoTracing(), keep_days=1) as runs:
         yield EngineUnderTest(store, events, runs)

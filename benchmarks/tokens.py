@@ -1,0 +1,108 @@
+"""What a build costs in tokens: a scripted build of 40 turns through the real loop, beside a loop that sends
+everything again each turn. Billed tokens weigh what each kind costs: written to the cache, read from it, or plain."""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.support.agents import open_agent
+from tests.support.models import open_models
+
+from benchmarks.bench import Bench
+from benchmarks.report import Result, compare
+from forge.agents import loop
+from forge.agents.compaction import Compacted
+from forge.demo.cache import Usage
+from forge.store.engine import Store
+from forge.store.schema import migrate
+
+TURNS = 40
+FILES = 24
+WRITE = 1.25
+READS = {"claude-opus-4-6": 0.1, "claude-opus-5-5": 0.05}
+"""What reading a token from the cache costs, in plain ones (from genai-prices)."""
+NAIVE = "sending all of it again"
+
+
+def measure(bench: Bench) -> Iterator[Result]:
+    folder = bench.new_folder()
+    ours = asyncio.run(build(folder / "ours", compacting=True))
+    naive = asyncio.run(build(folder / "naive", compacting=False))
+    sent = sum(usage.prompt_tokens for usage in naive)
+    for model, read in READS.items():
+        billed = sum(
+            usage.input_tokens
+            + WRITE * usage.cache_creation_input_tokens
+            + read * usage.cache_read_input_tokens
+            for usage in ours
+        )
+        what = f"input of a {TURNS}-turn build, at {model}'s prices"
+        yield compare("tokens", what, "tokens", "less", NAIVE, [(billed, float(sent))])
+
+
+async def build(folder: Path, *, compacting: bool) -> list[Usage]:
+    """The usage of every request."""
+    root = folder / "tree"
+    root.mkdir(parents=True)
+    make_project(root)
+    compact = loop.compact
+    if not compacting:
+        loop.compact = _never
+    try:
+        with open_models(script()) as server:
+            store = Store(f"sqlite:///{folder / 'bench.db'}")
+            await migrate(store)
+            async with open_agent(store, server.url, root) as agent:
+                run = await agent.work(DIRECTIVE)
+            await store.close()
+            requests = server.requests()
+    finally:
+        loop.compact = compact
+    if len(requests) != TURNS:
+        raise RuntimeError(f"the build took {len(requests)} turns and ended {run.status}: {run.output}")
+    return [entry.usage for entry in requests if entry.usage]
+
+
+def _never(*_: Any, **__: Any) -> Compacted | None:
+    return None
+
+
+def make_project(root: Path) -> None:
+    """Files as long as files are, the same in every run."""
+    chance = random.Random(1)
+    for number in range(FILES):
+        lines = [
+            f"def step_{number}_{i}(value: int) -> int:\n    return value + {chance.random()}\n"
+            for i in range(chance.randint(30, 220))
+        ]
+        (root / f"module_{number}.py").write_text("\n".join(lines))
+
+
+def script() -> dict[str, Any]:
+    """Mostly looking, then changing what was looked at, now and then a new file: as builds go."""
+    chance = random.Random(2)
+    turns = [_turn(chance, number) for number in range(TURNS - 1)]
+    return {"scenes": {"build": {"turns": [*turns, {"text": "It is built."}], "after": "stop"}}}
+
+
+def _turn(chance: random.Random, number: int) -> dict[str, Any]:
+    tools: list[dict[str, Any]] = [
+        {"read_file": {"path": f"module_{chance.randrange(FILES)}.py"}}
+        for _ in range(chance.choice([0, 1, 1, 2]))
+    ]
+    if number % 5 == 1:
+        tools.append({"search_code": {"pattern": f"step_{chance.randrange(FILES)}_1"}})
+    if number % 3 == 2 or not tools:
+        body = "\n".join(f"VALUE_{i} = {chance.random()}" for i in range(chance.randint(40, 160)))
+        tools.append({"write_file": {"path": f"new_{number}.py", "content": body + "\n"}})
+    if number % 4 == 3:
+        tools.append({"run_tests": {"command": "python3 -m unittest -v"}})
+    return {"text": f"Step {number}: I look at what is there and go on. " * 2, "tools": tools}
+
+
+DIRECTIVE = "Build what these contracts say.\n" + "\n".join(
+    f"{number}. Module {number % FILES} keeps its functions pure, typed, tested and documented; callers are updated."
+    for number in range(200)
+)

@@ -1,0 +1,84 @@
+"""Agents on the real engine, with real tools, answered by a scripted server."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.engine import EngineUnderTest, kind, open_engine
+from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
+
+from forge.agents.hands import Hands
+from forge.agents.loop import Agent
+from forge.agents.models import AgentLimits, AgentResult
+from forge.agents.prompts import WORKER, directive
+from forge.agents.spec import AgentSpec
+from forge.agents.tools import ToolContext
+from forge.agents.toolset import builder_tools
+from forge.llm.models import Role
+from forge.llm.money import Limits
+from forge.runs.context import RunContext
+from forge.runs.models import Run
+from forge.sandbox.choice import Sandboxes
+from forge.store.engine import Store
+from forge.workspace.files import Files
+
+KIND = "agent_test"
+
+
+@dataclass
+class AgentUnderTest:
+    engine: EngineUnderTest
+    models: GatewayUnderTest
+    root: Path
+
+    async def start(self, task: str = "fix it", **limits: int) -> Run:
+        return await self.engine.start(KIND, task=task, limits=limits)
+
+    async def work(self, task: str = "fix it", **limits: int) -> Run:
+        return await self.engine.finished((await self.start(task, **limits)).id)
+
+    async def told(self, run: Run, *types: str) -> list[dict[str, Any]]:
+        history = await self.engine.history(run.id)
+        return [event.data for event in history if event.type in types]
+
+
+def result(run: Run) -> AgentResult:
+    return AgentResult.model_validate(run.output)
+
+
+@asynccontextmanager
+async def open_agent(
+    store: Store, url: str, root: Path, *, limits: Limits | None = None, window: int = 200_000
+) -> AsyncGenerator[AgentUnderTest]:
+    async with AsyncExitStack() as stack:
+        models = await stack.enter_async_context(open_gateway(store, limits=limits))
+        await models.add("scripted", url, price=PRICE.model_copy(update={"context_window": window}))
+        await models.choose("scripted:scripted")
+        sandboxes = Sandboxes()
+        files = stack.enter_context(Files(root))
+        hands: list[Hands] = []
+
+        async def place() -> ToolContext:
+            return ToolContext(files, sandboxes)
+
+        async def function(context: RunContext, given: Any) -> Any:
+            spec = AgentSpec(
+                role=Role.BUILDER,
+                system=WORKER,
+                directive=directive(given.task),
+                tools=builder_tools(),
+                place=place,
+                limits=AgentLimits(**given.limits),
+                max_output=2000,
+            )
+            return (await Agent(context, spec, hands[0]).work()).model_dump(mode="json")
+
+        opening = open_engine(
+            store,
+            kind(KIND, function),
+            before=lambda events: hands.append(Hands(models.gateway, events, store, sandboxes)),
+        )
+        engine = await stack.enter_async_context(opening)
+        yield AgentUnderTest(engine, models, root)
