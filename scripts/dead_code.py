@@ -35,7 +35,7 @@ REGISTERED_BY = [
     "@computed_field",
 ]
 
-# Called by name from outside: entry points, pydantic, alembic, logging, click, SQLAlchemy, uvicorn.
+# Called by name from outside: entry points, pydantic, alembic, logging, click, SQLAlchemy, uvicorn, html.parser.
 CALLED_BY_OTHERS = [
     "main",
     "settings_customise_sources",
@@ -47,6 +47,9 @@ CALLED_BY_OTHERS = [
     "format_commands",
     "get_command",
     "handleError",
+    "handle_data",
+    "handle_endtag",
+    "handle_starttag",
     "list_commands",
     "main_loop",
     "capture_signals",
