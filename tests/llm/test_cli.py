@@ -86,7 +86,8 @@ def test_a_test_shows_the_answer_and_what_it_cost(forge: Terminal, scripted: Mod
     assert (result["ok"], result["cost_micros"] > 0) == (True, True)
     calls = forge("models", "calls")
     assert "demo:actor" in calls.out and "utility" in calls.out
-    assert forge("models", "calls", "--run", "none", "--json").data == []
+    run = forge("runs", "start", "self_test", "--json").data["id"]
+    assert forge("models", "calls", "--run", run[:-1], "--json").data == []
     assert "TODAY BY MODEL" in forge("models", "list").out
 
 
@@ -129,7 +130,7 @@ def test_a_budget_is_set_in_dollars(forge: Terminal):
         (["budget", "year", "1"], 2),
         (["budget", "day", "inf"], 2),
         (["budget", "day", "-1"], 2),
-        (["calls", "--run", "\x00"], 2),
+        (["calls", "--run", "no-such-run"], 5),
     ],
 )
 def test_what_is_wrong_has_its_exit_code(forge: Terminal, arguments: list[str], code: int):

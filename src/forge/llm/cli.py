@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote
 
 import click
+from pydantic import BaseModel
 
 from forge.llm.models import (
     ModelCall,
@@ -18,6 +19,7 @@ from forge.llm.models import (
     Spent,
     TestResult,
 )
+from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
@@ -25,6 +27,8 @@ from forge.terminal.text import clean
 
 TEST_S = 90.0
 """Longer than the server waits for a model."""
+RUNS_SEARCHED = 2000
+"""How many of the newest runs the beginning of an id is looked for in."""
 
 
 class Dollars(click.FloatRange):
@@ -206,13 +210,14 @@ def budget(budget: str, usd: float, as_json: bool) -> None:
 
 
 @models.command()
-@click.option("--run", metavar="ID", help="Only those of this run.")
+@click.option("--run", metavar="ID", help="Only those of this run; the beginning of its id is enough.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
 @json_option
 def calls(run: str | None, limit: int, as_json: bool) -> None:
     """List requests to models, newest first: tokens, cost, time, how each ended."""
     with connect() as client:
-        found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run}))
+        run_id = _find_run(client, run) if run else None
+        found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
     if as_json:
         print_json(found)
     elif not found:
@@ -221,6 +226,19 @@ def calls(run: str | None, limit: int, as_json: bool) -> None:
         from forge.llm.show import calls_table
 
         console().print(calls_table(found))
+
+
+class _Run(BaseModel):
+    """All that is needed of a run here."""
+
+    id: str
+
+
+def _find_run(client: Client, given: str) -> str:
+    """The id of a run from its beginning."""
+    if is_id(given):
+        return given
+    return choose(given, "run", client.pages("/runs", _Run, RUNS_SEARCHED), lambda run: run.id).id
 
 
 def _scope(bot: str | None) -> dict[str, str | int | list[str] | None]:
