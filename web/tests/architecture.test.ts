@@ -17,7 +17,17 @@ const MAY: Record<string, readonly string[]> = {
   api: ["api"],
   ui: ["ui"],
   area: ["api"],
-  app: ["app", "area", "api", "ui", "features/home", "features/login", "features/runs", "features/settings"],
+  app: [
+    "app",
+    "area",
+    "api",
+    "ui",
+    "features/home",
+    "features/login",
+    "features/runs",
+    "features/settings",
+    "features/workspaces",
+  ],
   main: ["app", "api", "ui"],
 };
 const allowedIn = (place: string) => MAY[place] ?? [place, "area", "api", "ui"];

@@ -52,7 +52,7 @@ test("open gates are newest first, and settled ones are gone", () => {
 });
 
 test("a child is added once and then kept current", () => {
-  const detail = { run: one, steps: [], gates: [], children: [] };
+  const detail = { run: one, input: {}, steps: [], gates: [], children: [] };
   const started = withChild(detail, two);
   const done = withChild(started, { ...two, status: "completed" });
   expect(done.children).toEqual([{ ...two, status: "completed" }]);

@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
+import { formatMicros } from "./money";
 
 /** Facts in two columns: a name and what it is. Long values wrap; nothing is cut off. */
 export function Facts({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-[minmax(96px,auto)_minmax(0,1fr)] gap-x-4 gap-y-1.5">{children}</dl>;
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {
   return (
     <>
       <dt className="text-dim">{name}</dt>
@@ -19,13 +20,20 @@ export function KeyValues({ of }: { of: Record<string, unknown> }) {
   return (
     <Facts>
       {Object.entries(of).map(([name, value]) => (
-        <Fact key={name} name={name.replaceAll("_", " ")}>
-          <Value of={value} />
+        <Fact key={name} name={name.replace(MONEY, "").replaceAll("_", " ")}>
+          {MONEY.test(name) && typeof value === "number" ? (
+            <Value of={formatMicros(value)} />
+          ) : (
+            <Value of={value} />
+          )}
         </Fact>
       ))}
     </Facts>
   );
 }
+
+/** Names of amounts say their unit: `limit_micros` is in millionths of a dollar. */
+const MONEY = /_micros$/;
 
 /** A flat list or object one entry per line; anything deeper as JSON. */
 function inLines(value: object): string {

@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from "react";
+import { type TextBlock, toBlocks } from "./blocks";
 
 const PIECE = /(`[^`\n]+`|\*\*[^*\n]+\*\*)/;
 
@@ -20,34 +21,55 @@ function renderPiece(piece: string): ReactNode {
   return piece;
 }
 
-/** Paragraphs, `- ` lists, code and bold: enough for what a gate has to say. */
+/** Paragraphs, lists, headings, code and bold: enough for what a gate or a model has to say. */
 export function MarkdownLite({ text }: { text: string }) {
-  const blocks = text.trim().split(/\n\s*\n/);
   return (
     <div className="space-y-2 break-words">
-      {blocks.map((block, index) => (
+      {toBlocks(text).map((block, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks of one string never move
-        <Block key={index} lines={block.split("\n")} />
+        <Block key={index} block={block} />
       ))}
     </div>
   );
 }
 
-function Block({ lines }: { lines: string[] }) {
-  if (lines.every((line) => /^\s*[-*] /.test(line))) {
-    return (
-      <ul className="list-disc space-y-0.5 pl-5 marker:text-faint">
-        {lines.map((line) => (
-          <li key={line}>
-            <InlineText text={line.replace(/^\s*[-*] /, "")} />
-          </li>
-        ))}
-      </ul>
-    );
+function Block({ block }: { block: TextBlock }) {
+  switch (block.kind) {
+    case "code":
+      return (
+        <pre className="mono rounded-md border border-line bg-bg px-2.5 py-2 break-words whitespace-pre-wrap">
+          {block.text}
+        </pre>
+      );
+    case "heading":
+      return (
+        <p className="pt-1 font-semibold">
+          <InlineText text={block.text} />
+        </p>
+      );
+    case "list":
+      return <List block={block} />;
+    case "paragraph":
+      return (
+        <p className="whitespace-pre-line">
+          <InlineText text={block.text} />
+        </p>
+      );
   }
-  return (
-    <p className="whitespace-pre-line">
-      <InlineText text={lines.join("\n")} />
-    </p>
+}
+
+function List({ block: { isNumbered, from, items } }: { block: TextBlock & { kind: "list" } }) {
+  const shown = items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: items of one string never move
+    <li key={index} className="whitespace-pre-line">
+      <InlineText text={item} />
+    </li>
+  ));
+  return isNumbered ? (
+    <ol start={from} className="list-decimal space-y-0.5 pl-5 marker:text-dim">
+      {shown}
+    </ol>
+  ) : (
+    <ul className="list-disc space-y-0.5 pl-5 marker:text-faint">{shown}</ul>
   );
 }

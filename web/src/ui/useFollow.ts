@@ -1,4 +1,12 @@
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useState, type WheelEvent } from "react";
+import {
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type WheelEvent,
+} from "react";
 
 const AT_END_PX = 24;
 const UPWARD_KEYS = ["ArrowUp", "PageUp", "Home"];
@@ -9,22 +17,42 @@ const UPWARD_KEYS = ["ArrowUp", "PageUp", "Home"];
  */
 export function useFollow(box: RefObject<HTMLElement | null>, extent: number) {
   const [isFollowing, setFollowing] = useState(true);
+  useResize(box, () => isFollowing && toEnd(box.current));
 
   // biome-ignore lint/correctness/useExhaustiveDependencies(extent): a new height is the reason to scroll
   useLayoutEffect(() => {
-    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (isFollowing) toEnd(box.current);
   }, [isFollowing, extent, box]);
 
   const settle = () => {
     const element = box.current;
     if (element) setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < AT_END_PX);
   };
+  const hold = () => setFollowing(false);
   const gestures = {
-    onWheel: (event: WheelEvent) => (event.deltaY < 0 ? setFollowing(false) : settle()),
-    onKeyDown: (event: KeyboardEvent) => UPWARD_KEYS.includes(event.key) && setFollowing(false),
+    onWheel: (event: WheelEvent) => (event.deltaY < 0 ? hold() : settle()),
+    onKeyDown: (event: KeyboardEvent) => UPWARD_KEYS.includes(event.key) && hold(),
     onKeyUp: settle,
     onPointerUp: settle,
     onTouchMove: settle,
   };
-  return { isFollowing, follow: () => setFollowing(true), gestures };
+  return { isFollowing, follow: () => setFollowing(true), hold, gestures };
+}
+
+function toEnd(element: HTMLElement | null): void {
+  if (element) element.scrollTop = element.scrollHeight;
+}
+
+/** The box itself may become smaller, as when something opens beside it. */
+function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): void {
+  const latest = useRef(onResize);
+  useEffect(() => {
+    latest.current = onResize;
+  });
+  useEffect(() => {
+    if (!box.current || typeof ResizeObserver === "undefined") return;
+    const observer = new ResizeObserver(() => latest.current());
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [box]);
 }

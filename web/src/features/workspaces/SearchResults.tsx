@@ -45,7 +45,9 @@ function Found({ found, q, workspaceId }: { found: FoundLines; q: string; worksp
                     className="mono flex gap-3 px-3 leading-6 -outline-offset-2 hover:bg-raised/60"
                   >
                     <span className="w-8 shrink-0 text-right text-faint">{line}</span>
-                    <span className="truncate">{text.trim()}</span>
+                    <span title={text.trim()} className="truncate">
+                      {text.trim()}
+                    </span>
                   </Link>
                 </li>
               ))}

@@ -9,7 +9,7 @@ export function ActivityLine({ activity: { tone, text, since, hint } }: { activi
     <div className="flex min-h-8 items-center gap-2 border-t border-line px-3 py-1">
       <Dot tone={tone} />
       <p className="flex min-w-0 items-baseline gap-2">
-        <span className={`min-w-0 truncate ${INK[tone]}`}>{text}</span>
+        <span className={`max-w-full min-w-0 truncate ${hint ? "shrink-0" : ""} ${INK[tone]}`}>{text}</span>
         {since && (
           <span className="mono shrink-0 text-dim">
             <Elapsed from={since} />

@@ -50,7 +50,7 @@ export function AgentPage({ detail }: { detail: RunDetail }) {
             aria-label="Conversation"
             className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
           >
-            <header className="flex h-10 shrink-0 items-center gap-3 border-b border-line px-2">
+            <header className="flex h-10 shrink-0 items-center gap-3 border-b border-line px-2 pointer-coarse:h-12">
               <Segmented label="Show" value={shown} options={SHOWN} onChange={setShown} />
               <p className="mono ml-auto truncate pr-1 text-dim lg:hidden">
                 turn {view.agent.turn} · {formatMicros(view.agent.costMicros)}

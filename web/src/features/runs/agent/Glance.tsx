@@ -60,14 +60,12 @@ function Cost({ view }: { view: AgentView }) {
       </Fact>
       <Fact name="Tokens">
         <Machine>{formatTokens(totalOf(view.usage))}</Machine>
-        <ul className="mono text-faint">
-          {tokenKinds(view.usage).map(([name, count]) => (
-            <li key={name}>
-              {formatTokens(count)} {name}
-            </li>
-          ))}
-        </ul>
       </Fact>
+      {tokenKinds(view.usage).map(([name, count]) => (
+        <Fact key={name} name={<span className="pl-3 text-xs">{name}</span>}>
+          <span className="mono text-dim">{formatTokens(count)}</span>
+        </Fact>
+      ))}
     </Facts>
   );
 }

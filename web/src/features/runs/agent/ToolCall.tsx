@@ -19,16 +19,17 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
       line={
         <>
           <State tool={tool} isOver={isOver} />
-          <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2">
-            <span className="mono shrink-0 font-medium">{tool.name}</span>
-            {target && <span className="mono max-w-full min-w-0 truncate text-dim">{target}</span>}
-            {said && (
-              <span className={clsx("max-w-full min-w-0 truncate", used?.is_error ? "text-bad" : "text-dim")}>
-                {said}
-              </span>
-            )}
-            {used && <Tests detail={used.detail} />}
-            {used?.detail.sandbox && <SandboxLevel level={used.detail.sandbox} />}
+          <span className="min-w-0 flex-1">
+            <span className="flex min-w-0 items-center gap-x-2 max-sm:flex-wrap">
+              <span className="mono shrink-0 font-medium">{tool.name}</span>
+              {target && <span className="mono min-w-0 truncate text-dim">{target}</span>}
+              {said && !used.is_error && (
+                <span className="max-w-[60%] shrink-0 truncate text-dim">{said}</span>
+              )}
+              {used && <Tests detail={used.detail} />}
+              {used?.detail.sandbox && <SandboxLevel level={used.detail.sandbox} />}
+            </span>
+            {said && used.is_error && <span className="block truncate text-bad">{said}</span>}
           </span>
           <Took tool={tool} isOver={isOver} />
         </>
@@ -115,8 +116,9 @@ export function SandboxLevel({ level }: { level: string }) {
 /** The summary without what the line says already. */
 function summaryOf({ summary, detail }: NonNullable<ToolView["used"]>, target: string): string {
   if (hasTests(detail)) return detail.end === "exited" ? "" : summary;
-  const rest = [target, `'${target}'`].find((start) => start && summary.startsWith(start));
-  return rest ? summary.slice(rest.length).replace(/^[,:]\s*/, "") : summary;
+  const known = [target, `'${target}'`].find((start) => target && summary.startsWith(start));
+  const rest = summary.slice(known?.length ?? 0);
+  return known && /^[,:] /.test(rest) ? rest.slice(2) : summary;
 }
 
 /** Arguments for reading: one alone as it is, several by name; lines stay lines. */

@@ -83,7 +83,7 @@ function Words({ text }: { text: string }) {
 
 function Thought({ id, text }: { id: string; text: string }) {
   return (
-    <div className="-ml-1.5 pb-1">
+    <div className="relative -top-1 -left-1.5 flow-root">
       <Unfold
         id={id}
         line={

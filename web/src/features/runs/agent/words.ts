@@ -27,8 +27,8 @@ export const totalOf = ({ input, output, cache_read, cache_write }: Usage): numb
 /** The four kinds of tokens, which cost differently. */
 export const tokenKinds = (usage: Usage): readonly (readonly [string, number])[] => [
   ["sent", usage.input],
-  ["sent, from the cache", usage.cache_read],
-  ["sent, into the cache", usage.cache_write],
+  ["sent from cache", usage.cache_read],
+  ["sent to cache", usage.cache_write],
   ["received", usage.output],
 ];
 
