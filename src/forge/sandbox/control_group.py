@@ -36,6 +36,7 @@ def control_group(pid: int | None, most: int) -> Generator[None]:
 
 def _make(most: int) -> Path | None:
     for hierarchy in HIERARCHIES:
+        _remove_orphans(hierarchy)
         group = hierarchy / f"forge-{os.getpid()}-{secrets.token_hex(4)}"
         with suppress(OSError):
             group.mkdir()
@@ -44,6 +45,14 @@ def _make(most: int) -> Path | None:
                 return group
             group.rmdir()
     return None
+
+
+def _remove_orphans(hierarchy: Path) -> None:
+    """A platform that was killed could not clear up. Groups that are in use cannot be removed, whoever tries."""
+    for group in hierarchy.glob("forge-*-*"):
+        if not Path("/proc", group.name.split("-")[1]).exists():
+            with suppress(OSError):
+                group.rmdir()
 
 
 def _remove(group: Path) -> None:
