@@ -1,12 +1,15 @@
 import asyncio
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvloop
 
 from forge.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
 from forge.workspace import gitrunner
@@ -390,11 +393,11 @@ def each_command(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], No
     started = GitRunner._start
     state = {"left": 10**6}
 
-    async def start(self: GitRunner, arguments: tuple[str, ...], env: dict[str, str]) -> object:
+    async def start(self: GitRunner, *arguments: Any, **options: Any) -> object:
         state["left"] -= 1
         if state["left"] < 0:
             raise KilledHere
-        return await started(self, arguments, env)
+        return await started(self, *arguments, **options)
 
     monkeypatch.setattr(GitRunner, "_start", start)
     yield lambda count: state.update(left=count)
@@ -456,6 +459,32 @@ async def test_too_much_output_is_refused(git: Git, git_dir: Path, root: Path):
     made = await commit(git)
     with pytest.raises(TooLarge):
         await git.show(made.id, "big", limit=1000)
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_command_that_does_not_listen_is_no_failure(root: Path, git_dir: Path, loop: Callable[[], Any]):
+    async def talk() -> None:
+        git = Git(root, git_dir)
+        await git.init()
+        async with GitDir(git_dir).exclusive() as lock:
+            runner = GitRunner(git_dir, root, lock)
+            for _ in range(10):
+                said = await runner.ask("--version", stdin=b"x" * 1_000_000)
+                assert (said.code, said.out[:11]) == (0, b"git version")
+        await commit(git)
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(talk())
+
+
+async def test_a_work_tree_that_is_gone_is_said(git: Git, root: Path):
+    remove(root)
+    with pytest.raises(Unavailable, match="cannot be started"):
+        await git.head()
+
+
+def remove(root: Path) -> None:
+    shutil.rmtree(root)
 
 
 def running_in(root: Path) -> list[str]:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,14 @@ def test_what_is_no_project_cannot_be_adopted(home: Path, path: str):
     (home / "link").symlink_to("/etc")
     with pytest.raises((Denied, Invalid)):
         check_adoptable(Path(path.replace("HOME", str(home))), home / "data")
+
+
+def test_a_directory_whose_name_cannot_be_told_cannot_be_adopted(home: Path):
+    for name in (b"latin\xe9", b"new\nline"):
+        odd = home / os.fsdecode(name)
+        odd.mkdir()
+        with pytest.raises(Invalid, match="rename it"):
+            check_adoptable(odd, home / "data")
 
 
 @pytest.mark.parametrize("path", ["relative", "/nothing/there", "/etc/passwd", "/a\0b"])

@@ -31,6 +31,8 @@ def check_adoptable(path: Path, data_dir: Path) -> Path:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         raise Invalid(f"There is no directory {str(path)[:200]!r} on the server.", field="path") from None
+    if not str(real).isprintable():
+        raise Invalid("The name of that directory cannot be written down: rename it first.", field="path")
     if not real.is_dir() or not os.access(real, os.R_OK | os.W_OK | os.X_OK):
         raise Invalid(f"{str(real)[:200]!r} is no directory that can be read and written.", field="path")
     if reason := next(_reasons(real, data_dir), None):

@@ -54,7 +54,7 @@ class GitRunner:
         cut: bool = False,
     ) -> Said:
         """Whatever it says. More than `limit` is refused, or cut if that is welcome."""
-        process = await self._start(arguments, env or {})
+        process = await self._start(arguments, env or {}, has_stdin=bool(stdin))
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 out, complaint, _ = await asyncio.gather(
@@ -72,19 +72,25 @@ class GitRunner:
             raise TooLarge(f"git {arguments[0]} had more to say than {limit:,} bytes.")
         return Said(code, out[:limit], len(out) > limit, complaint)
 
-    async def _start(self, arguments: tuple[str, ...], env: Mapping[str, str]) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            find_git(),
-            "--literal-pathspecs",
-            *arguments,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.work_tree,
-            env=self._environment() | dict(env),
-            pass_fds=(self.lock,),
-            start_new_session=True,
-        )
+    async def _start(
+        self, arguments: tuple[str, ...], env: Mapping[str, str], *, has_stdin: bool
+    ) -> asyncio.subprocess.Process:
+        pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+        try:
+            return await asyncio.create_subprocess_exec(
+                find_git(),
+                "--literal-pathspecs",
+                *arguments,
+                stdin=pipe if has_stdin else nothing,
+                stdout=pipe,
+                stderr=pipe,
+                cwd=self.work_tree,
+                env=self._environment() | dict(env),
+                pass_fds=(self.lock,),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise Unavailable(f"git cannot be started: {error.strerror}.") from error
 
     def _environment(self) -> dict[str, str]:
         """Nothing of ours but what is listed: no home, no helpers, no network, no questions."""
@@ -137,12 +143,14 @@ async def _read_complaint(stream: asyncio.StreamReader | None) -> str:
 
 
 async def _feed(stream: asyncio.StreamWriter | None, data: bytes) -> None:
+    """One that ends early does not want the rest. uvloop tells that with a RuntimeError."""
     if stream is None:
         return
-    with suppress(BrokenPipeError, ConnectionResetError):
+    with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
         stream.write(data)
         await stream.drain()
-    stream.close()
+    with suppress(RuntimeError):
+        stream.close()
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
