@@ -1,23 +1,25 @@
-"""A Python environment with pytest inside a workspace, made from what runs these tests: no network, no pip."""
+"""A Python environment with pytest for a workspace, made from what runs these tests: no network, no pip."""
 
+import compileall
 import shutil
 import venv
 from importlib.metadata import distribution
 from pathlib import Path
 
 PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+SCRIPT = "#!/usr/bin/env python3\nimport sys\nfrom pytest import console_main\nsys.exit(console_main())\n"
 
 
-def give_pytest(root: Path) -> None:
-    home = root / ".venv"
+def make_environment(home: Path) -> None:
+    """It can be copied: nothing in it says where it is."""
     venv.EnvBuilder(symlinks=True, with_pip=False).create(home)
     site = next(home.glob("lib/python*/site-packages"))
     for package in PACKAGES:
         _copy(package, site)
+    for name in ("_pytest", "pluggy"):
+        compileall.compile_dir(site / name, quiet=2)
     script = home / "bin" / "pytest"
-    script.write_text(
-        f"#!{home}/bin/python3\nimport sys\nfrom pytest import console_main\nsys.exit(console_main())\n"
-    )
+    script.write_text(SCRIPT)
     script.chmod(0o755)
 
 
@@ -26,3 +28,7 @@ def _copy(package: str, site: Path) -> None:
         if ".." not in file.parts and "__pycache__" not in file.parts:
             (site / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), site / file)
+
+
+def give_pytest(environment: Path, root: Path) -> None:
+    shutil.copytree(environment, root / ".venv", symlinks=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from forge.agents.command_policy import Allowed
 from forge.agents.tools import ToolContext
+from forge.errors import Unavailable
 from forge.sandbox.models import Command, End, Limits, Network, Outcome
 from forge.sandbox.toolchain import toolchain
 
@@ -14,6 +15,7 @@ ENVIRONMENT = ".venv"
 """The project's own Python environment, in the workspace."""
 MAKE_ENVIRONMENT = ("python3", "-m", "venv", ENVIRONMENT)
 MAKE_ENVIRONMENT_S = 120.0
+MOST_SAID = 1000
 
 LIMITS = Limits(memory_bytes=2 << 30, processes=256, disk_bytes=1 << 30, inodes=50_000)
 INSTALL_LIMITS = replace(LIMITS, disk_bytes=3 << 30, inodes=200_000, tmp_bytes=512 << 20)
@@ -23,15 +25,24 @@ async def run(
     context: ToolContext, allowed: Allowed, timeout_s: float, writable: tuple[Path, ...] = ()
 ) -> Outcome:
     workdir = context.files.root.resolve()
-    if allowed.in_environment and not (workdir / ENVIRONMENT / "bin" / "python3").exists():
-        made = await context.sandboxes.run(
-            await _command(workdir, MAKE_ENVIRONMENT, replace(INSTALL_LIMITS, timeout_s=MAKE_ENVIRONMENT_S))
-        )
-        if made.end is not End.EXITED or made.exit_code != 0:
-            return made
+    if allowed.in_environment:
+        await _ensure_environment(context, workdir)
     limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
     command = await _command(workdir, allowed.argv, replace(limits, timeout_s=timeout_s))
     return await context.sandboxes.run(replace(command, network=allowed.network, writable=writable))
+
+
+async def _ensure_environment(context: ToolContext, workdir: Path) -> None:
+    """With pip in it; one that was begun and never finished is finished."""
+    if await asyncio.to_thread((workdir / ENVIRONMENT / "bin" / "pip").exists):
+        return
+    limits = replace(INSTALL_LIMITS, timeout_s=MAKE_ENVIRONMENT_S)
+    made = await context.sandboxes.run(await _command(workdir, MAKE_ENVIRONMENT, limits))
+    if made.end is not End.EXITED or made.exit_code != 0:
+        said = (made.stderr.text.strip() or made.stdout.text.strip())[-MOST_SAID:]
+        raise Unavailable(
+            f"The project's Python environment ({ENVIRONMENT}) cannot be made: {made.end}. {said}"
+        )
 
 
 async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Command:

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.agents.tools.conftest import SECRET, Use
-from tests.support.python_project import give_pytest
+from tests.support.python_project import give_pytest, make_environment
 
 from forge.agents.models import ToolDetail
 from forge.agents.reports import report_folder
@@ -17,9 +17,16 @@ from forge.agents.reports import report_folder
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 
 
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("environment") / ".venv"
+    make_environment(home)
+    return home
+
+
 @pytest.fixture
-def project(root: Path) -> Path:
-    give_pytest(root)
+def project(root: Path, environment: Path) -> Path:
+    give_pytest(environment, root)
     (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
     return root
 

@@ -21,9 +21,9 @@ from forge.agents.toolset import builder_tools
 from forge.llm.messages import ToolCall
 from forge.sandbox.models import Network
 
-COMMANDS = 20_000
+COMMANDS = 15_000
 PATHS = 4_000
-SAMPLE = 40
+SAMPLE = 30
 SHOWS_PASSWORDS = "root:x:0:0:root"
 PROGRAMS = {
     *(

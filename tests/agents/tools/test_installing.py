@@ -1,0 +1,43 @@
+"""Packages for a project, for real, from whatever registries are configured here."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.agents.tools.conftest import Use
+from tests.sandbox.test_registry import need, upstreams
+
+
+async def test_the_first_install_makes_an_environment_that_tests_use(use: Use, root: Path):
+    need(f"{upstreams().pip[0].url}/six/" if upstreams().pip else None)
+    (root / "requirements.txt").write_text("six\n")
+    (root / "test_it.py").write_text(
+        "import sys, unittest, six\n\nclass T(unittest.TestCase):\n"
+        "    def test(self): self.assertTrue(sys.prefix.endswith('/.venv'))\n"
+    )
+    assert (await use("run_tests", command="python -m unittest")).is_error
+    (root / ".venv" / "bin").mkdir(parents=True)  # one that was begun and never finished
+    installed = await use("run_command", command="pip install -r requirements.txt", timeout=200)
+    assert not installed.is_error, installed.text
+    assert installed.detail.fetched and any(name.startswith("six-") for name in installed.detail.fetched)
+    tested = await use("run_tests", command="python -m unittest")
+    assert not tested.is_error, tested.text
+    refused = await use("run_command", command="pip install no-such-package-of-forge-tests")
+    assert refused.is_error and refused.detail.exit_code == 1
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+async def test_node_packages_are_installed_beside_the_project(use: Use, root: Path):
+    npm = upstreams().npm
+    need(f"{npm.url}/left-pad" if npm else None)
+    (root / "package.json").write_text('{"name": "x", "version": "1.0.0"}')
+    installed = await use("run_command", command="npm install left-pad@1.3.0", timeout=200)
+    assert not installed.is_error, installed.text
+    assert installed.detail.fetched == ["left-pad-1.3.0.tgz"]
+    assert "left-pad@1.3.0" in (await use("run_command", command="npm ls")).text
+
+
+async def test_an_environment_that_cannot_be_made_is_told(use: Use, root: Path):
+    (root / ".venv").write_text("in the way")
+    outcome = await use("run_command", command="pip install six")
+    assert outcome.is_error and "Python environment (.venv) cannot be made: exited. Error: " in outcome.text
