@@ -68,7 +68,7 @@ type Growing = Omit<AgentView, "pieces"> & { pieces: Piece[] };
 function apply(view: Growing, event: Event): Partial<AgentView> {
   switch (event.type) {
     case "agent.started":
-      put(view, { kind: "started", key: "started", at: event.at, started: event.data });
+      replace(view, { kind: "started", key: "started", at: event.at, started: event.data });
       return { started: event.data };
     case "agent.turn":
       return speak(view, event);
@@ -77,22 +77,22 @@ function apply(view: Growing, event: Event): Partial<AgentView> {
     case "agent.delta":
       return event.data.turn > view.turn ? { draft: continued(view.draft, event.data) } : {};
     case "agent.heard":
-      put(view, { kind: "heard", key: keyOf(event), at: event.at, messages: event.data.messages });
+      view.pieces.push({ kind: "heard", key: keyOf(event), at: event.at, messages: event.data.messages });
       return { heard: new Set([...view.heard, ...event.data.messages.map(({ id }) => id)]) };
     case "agent.compacted":
-      put(view, { kind: "compacted", key: keyOf(event), at: event.at, compacted: event.data });
+      view.pieces.push({ kind: "compacted", key: keyOf(event), at: event.at, compacted: event.data });
       return {};
     case "agent.ended":
-      put(view, { kind: "ended", key: "ended", at: event.at, result: event.data.result });
+      replace(view, { kind: "ended", key: "ended", at: event.at, result: event.data.result });
       return { hasEnded: true, draft: null };
     case "run.cancelled":
-      put(view, { kind: "cancelled", key: "cancelled", at: event.at, by: event.data.by });
+      replace(view, { kind: "cancelled", key: "cancelled", at: event.at, by: event.data.by });
       return { hasEnded: true, draft: null };
     case "run.failed":
     case "run.completed":
       return { hasEnded: true, draft: null };
     case "gate.opened":
-      put(view, {
+      replace(view, {
         kind: "gate",
         key: event.data.gate.id,
         at: event.at,
@@ -115,7 +115,8 @@ function apply(view: Growing, event: Event): Partial<AgentView> {
 
 const keyOf = ({ type, seq }: Event): string => `${type} ${seq}`;
 
-function put(view: Growing, piece: Piece): void {
+/** What is told a second time, as after a crash, takes its own place again. */
+function replace(view: Growing, piece: Piece): void {
   const at = view.pieces.findLastIndex(({ key }) => key === piece.key);
   if (at < 0) view.pieces.push(piece);
   else view.pieces[at] = piece;
@@ -123,7 +124,9 @@ function put(view: Growing, piece: Piece): void {
 
 function speak(view: Growing, { at, data }: EventOf<"agent.turn">): Partial<AgentView> {
   const tools = data.tools.map((tool) => ({ ...tool, startedAt: null, used: null }));
-  put(view, { kind: "turn", key: `turn ${data.turn}`, at, said: data, tools });
+  const piece: TurnPiece = { kind: "turn", key: `turn ${data.turn}`, at, said: data, tools };
+  if (data.turn > view.turn) view.pieces.push(piece);
+  else replace(view, piece);
   return {
     draft: null,
     turn: Math.max(view.turn, data.turn),
