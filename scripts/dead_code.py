@@ -58,8 +58,8 @@ CALLED_BY_OTHERS = [
 ]
 
 # Finished and tested here, first called by what is built on it next: the model gateway asks the vault for keys, and
-# features change their tables from runs, and builds ask for the state of their files.
-AWAITED = ["resolve", "transact", "walk", "tree_hash", "diff"]
+# features change their tables from runs, builds ask for the state of their files, and auditors only read.
+AWAITED = ["resolve", "transact", "walk", "tree_hash", "diff", "reader_tools"]
 
 
 def main() -> int:
