@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel
 
 from forge.runs.models import Worker
+from forge.sandbox.models import SandboxReport
 
 
 class Database(BaseModel):
@@ -23,3 +24,5 @@ class Status(BaseModel):
     executing: int
     """Runs that this process executes at the moment."""
     runs: dict[str, int]
+    sandbox: SandboxReport | None
+    """How well commands are locked in here; null until it was tried out, which is before the first command."""

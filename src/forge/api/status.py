@@ -27,6 +27,7 @@ async def get_status(caller: Reader, request: Request) -> Envelope[Status]:
             workers=await forge.runs.workers(),
             executing=forge.runs.executing,
             runs=await forge.runs.counts(),
+            sandbox=forge.sandboxes.report,
         )
     )
 

@@ -1830,6 +1830,12 @@ export interface components {
          * @enum {string}
          */
         GateStatus: "open" | "answered" | "expired" | "closed";
+        /**
+         * Guarantee
+         * @description What the self-test tries to break; a report says which attempts failed.
+         * @enum {string}
+         */
+        Guarantee: "reads" | "writes" | "metadata" | "protected" | "network" | "local_sockets" | "signals" | "process_list" | "environment" | "survivors";
         /** Health */
         Health: {
             /** Status */
@@ -1844,6 +1850,12 @@ export interface components {
             /** Sent By */
             sent_by: string;
         };
+        /**
+         * Level
+         * @description How much a command is kept away from everything that is not its own.
+         * @enum {string}
+         */
+        Level: "isolated" | "partial" | "none";
         /** Login */
         Login: {
             /** Token */
@@ -2176,6 +2188,16 @@ export interface components {
              */
             last_four: string;
         };
+        /**
+         * Refused
+         * @description A back end that was tried and not taken.
+         */
+        Refused: {
+            /** Backend */
+            backend: string;
+            /** Why */
+            why: string;
+        };
         /** Rename */
         Rename: {
             /** Name */
@@ -2484,6 +2506,24 @@ export interface components {
             data: components["schemas"]["RunWaiting"];
         };
         /**
+         * SandboxReport
+         * @description What commands run in here, as observed and not as promised.
+         */
+        SandboxReport: {
+            /** Backend */
+            backend: string;
+            level: components["schemas"]["Level"];
+            /** Guarantees */
+            guarantees: {
+                [key: string]: boolean;
+            };
+            /** Tried */
+            tried: components["schemas"]["Refused"][];
+            required: components["schemas"]["Level"];
+            /** Advice */
+            advice?: string | null;
+        };
+        /**
          * Scope
          * @description What a caller may do; each scope includes the ones before it.
          * @enum {string}
@@ -2552,6 +2592,7 @@ export interface components {
             runs: {
                 [key: string]: number;
             };
+            sandbox: components["schemas"]["SandboxReport"] | null;
         };
         /**
          * Step

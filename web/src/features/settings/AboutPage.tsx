@@ -8,6 +8,7 @@ import { Panel } from "@/ui/Panel";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Cell, type Column, Row, Table } from "@/ui/Table";
 import { Elapsed } from "@/ui/Time";
+import { SandboxPanel } from "./SandboxPanel";
 
 export function AboutPage() {
   const status = useQuery(statusQuery);
@@ -16,6 +17,7 @@ export function AboutPage() {
   return (
     <>
       <Server status={status.data} />
+      <SandboxPanel report={status.data.sandbox} />
       <Workers workers={status.data.workers} />
       <ForMachines />
     </>

@@ -7,10 +7,10 @@ import { Fact, Facts } from "@/ui/KeyValues";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
 import { ProgressBar } from "@/ui/ProgressBar";
+import { SandboxBadge } from "@/ui/SandboxBadge";
 import { Identity } from "../Identity";
 import type { AgentView } from "./fold";
 import type { AgentGiven } from "./given";
-import { SandboxLevel } from "./ToolCall";
 import { tokenKinds, totalOf } from "./words";
 
 /** What it has cost, how far it may go, what it has changed. */
@@ -35,7 +35,7 @@ export function Glance({ view, given, detail }: { view: AgentView; given: AgentG
             <Fact name="Model">
               <Machine>{view.model ?? "–"}</Machine>
             </Fact>
-            <Fact name="Commands">{view.started ? <SandboxLevel level={view.started.sandbox} /> : "–"}</Fact>
+            <Fact name="Commands">{view.started ? <SandboxBadge level={view.started.sandbox} /> : "–"}</Fact>
           </Facts>
         </div>
       </Panel>

@@ -3,9 +3,10 @@ import type { Interjection } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { MarkdownLite } from "@/ui/MarkdownLite";
 import { formatMicros, formatTokens } from "@/ui/money";
+import { sandboxWords } from "@/ui/sandbox";
 import type { Piece } from "./fold";
 import { Turn } from "./Turn";
-import { END, LEVEL, plural, tokenWords, totalOf } from "./words";
+import { END, plural, tokenWords, totalOf } from "./words";
 
 /** Everything that can stand in a transcript, each in its own way. */
 export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Piece; isOver: boolean }) {
@@ -16,7 +17,7 @@ export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Pie
       return (
         <Thin>
           {piece.started.role} · {plural(piece.started.tools.length, "tool")} · commands{" "}
-          {LEVEL[piece.started.sandbox]?.word ?? piece.started.sandbox}
+          {sandboxWords(piece.started.sandbox).word}
         </Thin>
       );
     case "heard":

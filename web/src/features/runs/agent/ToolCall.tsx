@@ -1,12 +1,13 @@
 import { clsx } from "clsx";
 import { Check, CircleDashed, X } from "lucide-react";
 import { Badge, Dot } from "@/ui/Badge";
+import { SandboxBadge } from "@/ui/SandboxBadge";
 import { Elapsed } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 import { targetOf } from "./activity";
 import type { ToolView } from "./fold";
 import { Unfold, Verbatim } from "./Unfold";
-import { LEVEL, plural } from "./words";
+import { plural } from "./words";
 
 /** One use of a tool: what for, what came of it, how long it took; unfolded, all that went in and came out. */
 export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isOver: boolean }) {
@@ -27,7 +28,7 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
                 <span className="max-w-[60%] shrink-0 truncate text-dim">{said}</span>
               )}
               {used && <Tests detail={used.detail} />}
-              {used?.detail.sandbox && <SandboxLevel level={used.detail.sandbox} />}
+              {used?.detail.sandbox && <SandboxBadge level={used.detail.sandbox} />}
             </span>
             {said && used.is_error && <span className="block truncate text-bad">{said}</span>}
           </span>
@@ -91,26 +92,6 @@ function Tests({ detail }: { detail: Detail }) {
     skipped ? `${skipped} skipped` : null,
   ];
   return <Badge tone={failed ? "bad" : "ok"}>{words.filter(Boolean).join(", ")}</Badge>;
-}
-
-/** What went as it should stays quiet: only a weaker level stands out. */
-export function SandboxLevel({ level }: { level: string }) {
-  const known = LEVEL[level];
-  if (!known || level === "isolated") {
-    return (
-      <span
-        title={known?.meaning}
-        className="shrink-0 rounded-full border border-line px-2 text-xs leading-[18px] text-dim"
-      >
-        {known?.word ?? level}
-      </span>
-    );
-  }
-  return (
-    <span title={known.meaning} className="flex">
-      <Badge tone={known.tone}>{known.word}</Badge>
-    </span>
-  );
 }
 
 /** The summary without what the line says already. */

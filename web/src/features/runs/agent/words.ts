@@ -37,25 +37,6 @@ export const tokenWords = (usage: Usage): string =>
     .map(([name, count]) => `${count.toLocaleString("en")} ${name}`)
     .join("\n");
 
-/** The level a command ran at: what it could reach besides its workspace. */
-export const LEVEL: Record<string, { word: string; meaning: string; tone: Tone }> = {
-  isolated: {
-    word: "isolated",
-    meaning: "Commands see nothing but the workspace, and have no network.",
-    tone: "ok",
-  },
-  partial: {
-    word: "partly isolated",
-    meaning: "Commands are held back, but not from everything: see Settings, About.",
-    tone: "wait",
-  },
-  none: {
-    word: "not isolated",
-    meaning: "Commands can do whatever Forge itself can do on this machine.",
-    tone: "bad",
-  },
-};
-
 /** What is odd about how an answer ended; nothing for a whole one. */
 export const STOP: Record<EventOf<"agent.turn">["data"]["stop"], string | null> = {
   end: null,

@@ -1,0 +1,35 @@
+import { render, screen } from "@testing-library/react";
+import { SandboxPanel } from "@/features/settings/SandboxPanel";
+
+const REPORT = {
+  backend: "landlock",
+  level: "partial",
+  guarantees: { reads: true, metadata: false },
+  tried: [{ backend: "bubblewrap", why: "user namespaces are not allowed" }],
+  required: "isolated",
+  advice: "Install bubblewrap.",
+} as const;
+
+test("says by what commands are held back, from what, and from what not", () => {
+  render(<SandboxPanel report={{ ...REPORT, tried: [...REPORT.tried] }} />);
+  const facts = screen
+    .getAllByRole("term")
+    .map((term) => [term.textContent, term.nextElementSibling?.textContent]);
+  expect(Object.fromEntries(facts)).toMatchObject({
+    "Commands are": expect.stringContaining("partly isolated"),
+    By: "Landlock",
+    Required: "isolated",
+    "Not used": "bubblewrap: user namespaces are not allowed",
+  });
+  expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
+    "Files outside cannot be read: holds",
+    "Modes and times of files outside stay as they are: does not hold",
+  ]);
+  expect(screen.getByText("Install bubblewrap.")).toBeInTheDocument();
+});
+
+test("what was not tried out yet is not promised", () => {
+  render(<SandboxPanel report={null} />);
+  expect(screen.getByText(/Not tried out yet/)).toBeInTheDocument();
+  expect(screen.queryByRole("list")).toBeNull();
+});
