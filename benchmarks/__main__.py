@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import events, fanout, memory, report, runs, sandbox, search, startup, tokens
+from benchmarks import cancel, events, fanout, memory, report, runs, sandbox, search, startup, tokens
 from benchmarks.bench import Bench
 from benchmarks.contender import ROOT
 from benchmarks.machine import machine_facts
@@ -21,6 +21,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "sandbox": sandbox.measure,
     "search": search.measure,
     "tokens": tokens.measure,
+    "cancel": cancel.measure,
 }
 
 

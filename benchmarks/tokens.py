@@ -19,6 +19,8 @@ from forge.store.engine import Store
 from forge.store.schema import migrate
 
 TURNS = 40
+ROUNDS = 5
+"""Each a build of its own."""
 FILES = 24
 WRITE = 1.25
 READS = {"claude-opus-4-6": 0.1, "claude-opus-5-5": 0.05}
@@ -27,22 +29,29 @@ NAIVE = "sending all of it again"
 
 
 def measure(bench: Bench) -> Iterator[Result]:
-    folder = bench.new_folder()
-    ours = asyncio.run(build(folder / "ours", compacting=True))
-    naive = asyncio.run(build(folder / "naive", compacting=False))
-    sent = sum(usage.prompt_tokens for usage in naive)
+    builds = [_both(bench.new_folder(), seed) for seed in range(bench.rounds(ROUNDS))]
     for model, read in READS.items():
-        billed = sum(
-            usage.input_tokens
-            + WRITE * usage.cache_creation_input_tokens
-            + read * usage.cache_read_input_tokens
-            for usage in ours
-        )
+        rounds = [(_billed(ours, read), float(_sent(naive))) for ours, naive in builds]
         what = f"input of a {TURNS}-turn build, at {model}'s prices"
-        yield compare("tokens", what, "tokens", "less", NAIVE, [(billed, float(sent))])
+        yield compare("tokens", what, "tokens", "less", NAIVE, rounds)
 
 
-async def build(folder: Path, *, compacting: bool) -> list[Usage]:
+def _both(folder: Path, seed: int) -> tuple[list[Usage], list[Usage]]:
+    ours = asyncio.run(build(folder / "ours", seed, compacting=True))
+    return ours, asyncio.run(build(folder / "naive", seed, compacting=False))
+
+
+def _billed(usages: list[Usage], read: float) -> float:
+    plain = sum(usage.input_tokens for usage in usages)
+    written = sum(usage.cache_creation_input_tokens for usage in usages)
+    return plain + WRITE * written + read * sum(usage.cache_read_input_tokens for usage in usages)
+
+
+def _sent(usages: list[Usage]) -> int:
+    return sum(usage.prompt_tokens for usage in usages)
+
+
+async def build(folder: Path, seed: int, *, compacting: bool) -> list[Usage]:
     """The usage of every request."""
     root = folder / "tree"
     root.mkdir(parents=True)
@@ -51,7 +60,7 @@ async def build(folder: Path, *, compacting: bool) -> list[Usage]:
     if not compacting:
         loop.compact = _never
     try:
-        with open_models(script()) as server:
+        with open_models(script(seed)) as server:
             store = Store(f"sqlite:///{folder / 'bench.db'}")
             await migrate(store)
             async with open_agent(store, server.url, root) as agent:
@@ -80,9 +89,9 @@ def make_project(root: Path) -> None:
         (root / f"module_{number}.py").write_text("\n".join(lines))
 
 
-def script() -> dict[str, Any]:
+def script(seed: int) -> dict[str, Any]:
     """Mostly looking, then changing what was looked at, now and then a new file: as builds go."""
-    chance = random.Random(2)
+    chance = random.Random(seed)
     turns = [_turn(chance, number) for number in range(TURNS - 1)]
     return {"scenes": {"build": {"turns": [*turns, {"text": "It is built."}], "after": "stop"}}}
 

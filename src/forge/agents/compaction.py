@@ -27,7 +27,7 @@ ROOMY = 0.45
 """What it is brought down to, so that the next time is far away."""
 KEPT_TURNS = 2
 """These are never touched, however full the window is."""
-STALE_TOKENS = 20_000
+STALE_TOKENS = 16_000
 """So much in older results is worth one re-reading of what follows them (`make bench ARGS=tokens`)."""
 BYTES_PER_TOKEN = 4
 LONG = 600

@@ -1,0 +1,126 @@
+"""Agents over HTTP, in a whole Forge, on both databases."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.live import Live
+from tests.support.models import ModelServer, StartModels
+
+AGENTS = "/api/v1/agents"
+PATIENCE_S = 240
+PRICE = {"input": 3, "output": 15}
+
+
+def data(answer: httpx2.Response) -> Any:
+    assert answer.status_code < 300, answer.text
+    return answer.json()["data"]
+
+
+def error(answer: httpx2.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["errors"][0]["code"]
+
+
+async def prepare(client: httpx2.AsyncClient, server: ModelServer) -> str:
+    """A builder that follows the script, and a workspace: its id."""
+    provider = {"kind": "anthropic", "base_url": server.url}
+    data(await client.put("/api/v1/models/providers/scripted", json=provider))
+    ref = "scripted:scripted"
+    data(await client.put("/api/v1/models/prices", params={"model": ref}, json=PRICE))
+    data(await client.put("/api/v1/models/roles/builder", json={"chain": [ref]}))
+    return data(await client.post("/api/v1/workspaces", json={"name": "play"}))["id"]
+
+
+async def ended(client: httpx2.AsyncClient, run_id: str) -> Any:
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            run = data(await client.get(f"/api/v1/runs/{run_id}"))["run"]
+            if run["finished_at"]:
+                return run
+            await asyncio.sleep(0.05)
+
+
+async def asked(server: ModelServer) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not server.requests():
+            await asyncio.sleep(0.02)
+
+
+async def test_an_agent_is_given_a_task_works_and_is_told_something(
+    live_forge: Live, model_server: StartModels
+):
+    turns = [
+        {"text": "I write it.", "tools": [{"write_file": {"path": "hello.txt", "content": "hello\n"}}]},
+        {"text": "It is written."},
+    ]
+    server = model_server({"scenes": {"only": {"turns": turns}}, "delay_s": 0.05, "piece_chars": 1})
+    async with live_forge.client() as client:
+        workspace = await prepare(client, server)
+        task = {"workspace_id": workspace, "task": "Write hello.txt.\nThen say so."}
+        run = data(await client.post(AGENTS, json=task))
+        assert (run["kind"], run["title"], run["status"]) == ("agent", "Write hello.txt.", "pending")
+        await asked(server)
+        message = data(await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "In English."}))
+        run = await ended(client, run["id"])
+        assert (run["status"], run["output"]["end"], run["output"]["text"]) == (
+            "completed",
+            "done",
+            "It is written.",
+        )
+        file = data(await client.get(f"/api/v1/workspaces/{workspace}/file", params={"path": "hello.txt"}))
+        assert file["text"] == "hello\n"
+        events = data(
+            await client.get("/api/v1/events", params={"stream": f"run:{run['id']}", "limit": 1000})
+        )
+        heard = [event["data"]["messages"] for event in events if event["type"] == "agent.heard"]
+        assert [[one["id"] for one in messages] for messages in heard] == [[message["id"]]]
+        calls = data(await client.get("/api/v1/models/calls", params={"run_id": run["id"]}))
+        assert sum(call["cost_micros"] for call in calls) == run["output"]["cost_micros"] > 0
+        late = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "Too late."})
+        assert error(late) == (409, "conflict")
+
+
+async def test_cancelling_closes_the_stream_and_books_the_call(live_forge: Live, model_server: StartModels):
+    server = model_server({"scenes": {"only": {"turns": [{"text": "word " * 2000}]}}, "delay_s": 0.05})
+    async with live_forge.client() as client:
+        workspace = await prepare(client, server)
+        run = data(await client.post(AGENTS, json={"workspace_id": workspace, "task": "Talk."}))
+        await asked(server)
+        assert data(await client.post(f"/api/v1/runs/{run['id']}/cancel"))["status"] == "cancelled"
+        async with asyncio.timeout(PATIENCE_S):
+            while server.stats().disconnected == 0:
+                await asyncio.sleep(0.02)
+            calls = [{"status": "open"}]
+            while [call["status"] for call in calls] == ["open"]:
+                calls = data(await client.get("/api/v1/models/calls", params={"run_id": run["id"]}))
+    assert [call["status"] for call in calls] == ["failed"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"workspace_id": "00000000-0000-7000-8000-000000000000", "task": "x"}, (404, "not_found")),
+        ({"workspace_id": "x", "task": ""}, (422, "invalid")),
+        ({"workspace_id": "x"}, (422, "invalid")),
+        ({"workspace_id": "x", "task": "x", "role": "king"}, (422, "invalid")),
+        ({"workspace_id": "x", "task": "x", "limits": {"turns": 0}}, (422, "invalid")),
+        ({"workspace_id": "x", "task": "x", "more": 1}, (422, "invalid")),
+    ],
+)
+async def test_a_task_that_cannot_be_is_refused(
+    live_forge: Live, body: dict[str, Any], expected: tuple[int, str]
+):
+    async with live_forge.client() as client:
+        assert error(await client.post(AGENTS, json=body)) == expected
+
+
+async def test_only_an_agent_can_be_told_something(live_forge: Live):
+    async with live_forge.client() as client:
+        run = data(await client.post("/api/v1/runs", json={"kind": "self_test"}))
+        told = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "hello"})
+        assert error(told) == (404, "not_found")
+        nowhere = await client.post(f"{AGENTS}/none/messages", json={"text": "hello"})
+        assert error(nowhere) == (404, "not_found")
+        direct = await client.post("/api/v1/runs", json={"kind": "agent", "input": {}})
+        assert error(direct) == (422, "invalid")
