@@ -55,7 +55,7 @@ async def _cancel_often(folder: Path, turn: dict[str, Any], count: int) -> list[
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    while not condition():
+    while not condition():  # noqa: ASYNC110  (what it waits for is in another process)
         await asyncio.sleep(0.002)
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 
-from pydantic_core import PydanticSerializationError
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.events import store
@@ -103,7 +102,7 @@ class EventLog:
 def _can_be_told(whisper: Whisper) -> bool:
     try:
         size = len(whisper.json.encode())
-    except PydanticSerializationError:  # half a character, as a text that was cut anywhere can end with
+    except ValueError:  # half a character, as a text that was cut anywhere can end with
         log.warning("dropped a whisper of type %s that is not text", whisper.type)
         return False
     if size > MAX_WHISPER_BYTES:
