@@ -65,7 +65,7 @@ class Report:
 @asynccontextmanager
 async def report_folder(workdir: Path) -> AsyncGenerator[Report]:
     """Outside the workspace, writable for whoever the workspace belongs to, gone afterwards."""
-    folder = await asyncio.to_thread(_make_folder, workdir)
+    folder = _make_folder(workdir)  # at once: a cancellation must not come between making and removing it
     try:
         yield Report(folder)
     finally:
