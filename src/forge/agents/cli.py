@@ -26,7 +26,7 @@ def agents() -> None:
 
 @agents.command()
 @click.argument("task")
-@click.option("--workspace", "-w", required=True, help="Where it works: name or id of a workspace.")
+@click.option("--workspace", required=True, help="Where it works: name or id of a workspace.")
 @click.option(
     "--role",
     type=click.Choice([role.value for role in Role]),
