@@ -123,4 +123,4 @@ def _what_is_wrong(error: ValueError) -> str:
         return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
     found = error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
     lines = [f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in found]
-    return "The arguments do not fit:\n" + "\n".join(f"- {line}" for line in lines)
+    return "The arguments do not fit: " + "; ".join(lines)
