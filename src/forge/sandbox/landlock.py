@@ -24,7 +24,14 @@ INSTALL = "Install bubblewrap, or use Linux 6.7 or newer."
 CREATE_RULESET, VERSION = 444, 1
 """The number of the system call, the same on every processor, and the flag to ask for the version."""
 OF_THE_MACHINE = (
-    *("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/debian_version"),
+    *(
+        "/etc/passwd",
+        "/etc/group",
+        "/etc/hosts",
+        "/etc/nsswitch.conf",
+        "/etc/debian_version",
+        "/etc/mime.types",
+    ),
     *("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/filesystems", "/proc/version"),
     *("/proc/sys/kernel/osrelease", "/sys/devices/system/cpu"),
 )
