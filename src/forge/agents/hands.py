@@ -106,7 +106,7 @@ class Hands:
             }
         except ContextFull:
             return {"too_long": True, "window": UNKNOWN_WINDOW}
-        return Told({"reply": reply.model_dump(mode="json"), "at": now().isoformat()}, (_turn(turn, reply),))
+        return Told({"reply": reply.model_dump(mode="json")}, (_turn(turn, reply),))
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> Told:
         began = time.perf_counter()
@@ -134,7 +134,7 @@ def _turn(turn: int, reply: Reply) -> AgentTurn:
         text=message.text,
         thinking=_ends(thinking),
         tools=[
-            AgentToolAsked(id=call.id, name=call.name, input=arguments_of(call))
+            AgentToolAsked(id=call.id, name=call.name, input=_shown_input(call))
             for call in message.tool_calls
         ],
         stop=reply.stop,
@@ -142,6 +142,14 @@ def _turn(turn: int, reply: Reply) -> AgentTurn:
         cost_micros=reply.cost_micros,
         context_used=round((reply.usage.sent + reply.usage.output) / reply.context_window, 4),
     )
+
+
+def _shown_input(call: ToolCall) -> dict[str, Any] | None:
+    """A whole file that is written need not be in the log as well."""
+    asked = arguments_of(call)
+    if asked is None:
+        return None
+    return {name: _ends(value) if isinstance(value, str) else value for name, value in asked.items()}
 
 
 def _ends(text: str) -> str:

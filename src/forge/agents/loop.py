@@ -23,6 +23,7 @@ from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFOR
 from forge.agents.spec import AgentSpec
 from forge.agents.spending import ask_for_money
 from forge.agents.tools import ToolBox, failure
+from forge.kernel.clock import now
 from forge.kernel.hashing import hash_json
 from forge.llm.messages import (
     AssistantMessage,
@@ -68,7 +69,7 @@ class Agent:
         await self._begin()
         end: AgentEnd | None = None
         while end is None:
-            end = self._limit() or await self._turn()
+            end = await self._turn()
         self._result = self._result.model_copy(update={"end": end})
         await self._tell("agent.ended", AgentEnded(result=self._result))
         return self._result
@@ -87,6 +88,8 @@ class Agent:
         """One answer of the model and what it asks for; None to go on."""
         turn = self._result.turns + 1
         await self._listen(turn)
+        if (end := self._limit()) is not None:  # a tool may have taken all the time
+            return end
         thought = await self._think(turn)
         if not isinstance(thought, Reply):
             return thought
@@ -115,15 +118,17 @@ class Agent:
         """What people said meanwhile goes in before the model is asked, in order and as one message."""
         compacted = self._make_room(turn)
 
-        async def hear(tx: Tx) -> list[Any]:
+        async def hear(tx: Tx) -> dict[str, Any]:
             messages = await store.take_messages(tx, self._context.run_id, turn)
             facts = [AgentHeard(turn=turn, messages=messages)] if messages else []
             if compacted or facts:
                 told = [compacted, *facts] if compacted else facts
                 await self._hands.events.append(tx, run_stream(self._context.run_id), *told)
-            return [message.model_dump() for message in messages]
+            return {"at": now().isoformat(), "heard": [message.model_dump() for message in messages]}
 
-        heard = [Interjection.model_validate(one) for one in await self._context.transact("hear", hear)]
+        listened = await self._context.transact("hear", hear)
+        self._last_seen = datetime.fromisoformat(listened["at"])
+        heard = [Interjection.model_validate(one) for one in listened["heard"]]
         if heard:
             text = "\n\n".join(HEARD.format(text=message.text) for message in heard)
             self._history.append(said(text, pinned=True))
@@ -157,7 +162,6 @@ class Agent:
                 f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=MODEL_RETRY
             )
             if "reply" in answered:
-                self._last_seen = datetime.fromisoformat(answered["at"])
                 return Reply.model_validate(answered["reply"])
             if "too_long" in answered:
                 self._is_too_long = True

@@ -38,6 +38,9 @@ from forge.llm.messages import (
 )
 from forge.llm.models import Prompt, Provider, ProviderKind, ToolSpec, Usage
 
+ANTHROPIC_URL = "https://api.anthropic.com"
+OPENAI_URL = "https://api.openai.com/v1"
+"""Said here, so that a variable in the environment cannot send a key elsewhere."""
 NO_KEY = "none"
 """Endpoints that want no key still need the client to be given one."""
 CONNECT_S = 10.0
@@ -94,7 +97,7 @@ class Connections:
         if provider.kind is ProviderKind.ANTHROPIC:
             client = AsyncAnthropic(
                 api_key=secret,
-                base_url=provider.base_url,
+                base_url=provider.base_url or ANTHROPIC_URL,
                 http_client=self._http,
                 max_retries=0,
                 timeout=self._timeout,
@@ -103,7 +106,7 @@ class Connections:
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
         openai = AsyncOpenAI(
             api_key=secret,
-            base_url=provider.base_url,
+            base_url=provider.base_url or OPENAI_URL,
             http_client=self._http,
             max_retries=0,
             timeout=self._timeout,
