@@ -1,6 +1,7 @@
 """Calls through the real clients to scripted servers: answers, faults, fallbacks, cancellation."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,13 @@ from forge.llm.messages import StopReason, Text, Thinking, ToolCall, ToolResult,
 from forge.llm.models import CallStatus, Prompt, ProviderKind, Role, ToolSpec
 from forge.llm.request import WordsWereShown
 from forge.store.engine import Store
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    """One database is enough here: what is asked of both is in `test_money` and `test_routes`."""
+    return f"sqlite:///{tmp_path / 'forge.db'}"
+
 
 READ = ToolSpec(
     name="read_file",
