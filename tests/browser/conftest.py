@@ -39,6 +39,7 @@ PHONE = ViewportSize(width=375, height=812)
 PAGES = {
     "/": "Home",
     "/runs": "Runs",
+    "/workspaces": "Workspaces",
     "/settings": "Account",
     "/settings/models": "Roles",
     "/settings/keys": "API keys",

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.conftest import DESKTOP, PAGES, PHONE, ColorScheme, Visitor, at_rest
+from tests.support.studio import open_studio
 
 pytestmark = pytest.mark.browser
 
@@ -47,6 +48,42 @@ def test_a_run_that_asks(visit: Visit, scheme: ColorScheme, viewport: ViewportSi
     visitor.page.get_by_role("button", name="Yes").click()
     expect(visitor.page.get_by_role("region", name="Output")).to_be_visible()
     assert problems(visitor.page) == []
+
+
+@everywhere
+def test_an_agent_and_its_workspace(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page = visitor.page
+    with open_studio(visitor.server, SCENES, basket__py="TOTAL = 1\n") as studio:
+        run_id = studio.start("Look at it.")
+        studio.finish(run_id)
+    visitor.open(f"/runs/{run_id}")
+    expect(page.get_by_text("All is well.")).to_be_visible()
+    page.get_by_role("button", name="Thought").click()
+    page.get_by_role("button", name="read_file").first.click()
+    expect(page.get_by_role("region", name="Output")).to_be_visible()
+    assert problems(page) == []
+    visitor.open(f"/workspaces/{studio.workspace_id}?file=basket.py&q=total")
+    expect(page.get_by_role("region", name="basket.py")).to_contain_text("TOTAL")
+    expect(page.get_by_role("region", name="Found")).to_contain_text("1 line")
+    assert problems(page) == []
+    page.get_by_role("button", name="Start an agent here").click()
+    expect(page.get_by_label("Task")).to_be_visible()
+    assert problems(page) == []
+
+
+SCENES = {
+    "looking": {
+        "match": {"opening": "Look"},
+        "turns": [
+            {
+                "thinking": "I look.",
+                "tools": [{"read_file": {"path": "basket.py"}}, {"read_file": {"path": "nothing.py"}}],
+            },
+            {"text": "All is well."},
+        ],
+    }
+}
 
 
 @everywhere

@@ -110,8 +110,7 @@ function Leaf({ entry, depth, workspaceId, file }: EntryProps) {
       to="/workspaces/$workspaceId"
       params={{ workspaceId }}
       search={(before) => ({ ...before, file: entry.path, line: undefined })}
-      aria-current={file === entry.path ? "true" : undefined}
-      activeProps={{}}
+      aria-current={file === entry.path ? "page" : undefined}
       style={{ paddingLeft: 27 + depth * STEP_PX }}
       className={clsx(ROW, file === entry.path ? "bg-raised text-ink" : "text-dim hover:text-ink")}
     >

@@ -30,9 +30,9 @@ function Found({ found, q, workspaceId }: { found: FoundLines; q: string; worksp
       </p>
       {files.map((path) => (
         <div key={path} className="pb-2">
-          <h3 title={path} className="mono truncate px-3 text-dim">
+          <h2 title={path} className="mono truncate px-3 text-dim">
             {path}
-          </h3>
+          </h2>
           <ul>
             {matches
               .filter((match) => match.path === path)

@@ -1,0 +1,108 @@
+"""Workspaces: made, adopted, looked through, removed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import Visitor
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+def fill(folder: Path) -> None:
+    (folder / "src/deep").mkdir(parents=True)
+    (folder / "README.md").write_text("# Basket\n\nIt adds up.\n")
+    (folder / "src/deep/basket.py").write_text("def total():\n    return 41 + 1\n")
+    (folder / "logo.bin").write_bytes(b"\0\1\2")
+    (folder / "large.txt").write_text("a line like all others\n" * 40_000)
+
+
+def test_the_first_one_is_made_from_the_empty_page_and_opened(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/workspaces")
+    expect(page.get_by_text("A workspace is a directory that agents work in")).to_be_visible()
+    page.get_by_role("button", name="Create a workspace").click()
+    page.get_by_label("Name").fill("basket")
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_role("heading", name="basket", level=1)).to_be_visible()
+    expect(page.get_by_text("Nothing is in it yet.")).to_be_visible()
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Workspaces").click()
+    expect(page.get_by_role("list", name="Workspaces").get_by_role("link")).to_contain_text("basket")
+
+
+def test_a_name_that_cannot_be_is_explained(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/workspaces?new=true")
+    page.get_by_label("Name").fill("no/slashes")
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_label("Name")).to_have_attribute("aria-invalid", "true")
+
+
+def test_a_directory_that_exists_is_adopted_and_looked_through(visit: Visit, tmp_path: Path):
+    fill(tmp_path)
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/workspaces?new=true")
+    page.get_by_label("Name").fill("adopted one")
+    page.get_by_text("One that exists").click()
+    page.get_by_role("textbox", name="Directory").fill(str(tmp_path))
+    page.get_by_role("button", name="Create", exact=True).click()
+
+    files = page.get_by_role("list", name="Files")
+    expect(files.get_by_role("link", name="README.md")).to_be_visible()
+    expect(page.get_by_text("basket.py")).to_have_count(0)
+    files.get_by_role("button", name="src").click()
+    files.get_by_role("button", name="deep").click()
+    files.get_by_role("link", name="basket.py").click()
+    shown = page.get_by_role("region", name="src/deep/basket.py")
+    expect(shown).to_contain_text("return 41 + 1")
+    page.reload()
+    expect(shown).to_contain_text("return 41 + 1")
+    expect(files.get_by_role("link", name="basket.py")).to_have_attribute("aria-current", "page")
+    files.get_by_role("link", name="logo.bin").click()
+    expect(page.get_by_text("This file is not text.")).to_be_visible()
+    files.get_by_role("link", name="large.txt").click()
+    expect(page.get_by_role("note")).to_contain_text("Only the first")
+
+
+def test_a_search_finds_lines_and_leads_to_them(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    made = visitor.server.call("POST", "/api/v1/workspaces", {"name": "searched"})
+    fill(Path(made["path"]))
+    visitor.open(f"/workspaces/{made['id']}")
+    expect(page.get_by_role("list", name="Files")).to_be_visible()
+    visitor.press("/")
+    expect(page.get_by_label("Search the files")).to_be_focused()
+    page.keyboard.type("def t.*l")
+    page.keyboard.press("Enter")
+    found = page.get_by_role("region", name="Found")
+    expect(found).to_contain_text("1 line in 1 file")
+    found.get_by_role("link").click()
+    expect(page.get_by_role("region", name="src/deep/basket.py")).to_contain_text("def total")
+    page.get_by_label("Search the files").fill("zebra")
+    page.keyboard.press("Enter")
+    expect(found).to_contain_text("Nothing matches “zebra”.")
+    page.get_by_label("Search the files").fill("")
+    expect(page.get_by_role("list", name="Files")).to_be_visible()
+
+
+def test_removing_asks_for_the_name(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    made = visitor.server.call("POST", "/api/v1/workspaces", {"name": "doomed"})
+    visitor.open(f"/workspaces/{made['id']}")
+    page.get_by_role("button", name="Remove the workspace").click()
+    dialog = page.get_by_role("dialog")
+    remove = dialog.get_by_role("button", name="Remove the workspace")
+    expect(remove).to_be_disabled()
+    dialog.get_by_role("textbox").fill("doomed")
+    remove.click()
+    expect(page.get_by_role("list", name="Workspaces")).not_to_contain_text("doomed")
+    expect(page.get_by_label("Notifications")).to_contain_text("Removed doomed.")
+    assert not Path(made["path"]).exists()
