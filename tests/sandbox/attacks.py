@@ -330,6 +330,12 @@ def create_with_setuid_bit():
     return bool(os.stat("created").st_mode & stat.S_ISUID)
 
 
+@attack("writes")
+def create_without_a_name_with_setuid_bit():
+    fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o6755)
+    return bool(os.fstat(fd).st_mode & stat.S_ISUID)
+
+
 # --- protected names in the work tree
 
 
@@ -628,6 +634,22 @@ def tcp_to_this_machine():
     return connect(socket.AF_INET, (WORLD["address"] or _absent(), WORLD["tcp"]))
 
 
+def connect_while_sending(send):
+    with socket.socket() as connection:
+        connection.settimeout(1.5)
+        return send(connection, ("127.0.0.1", WORLD["tcp"])) == 1
+
+
+@attack("network")
+def tcp_fast_open():
+    return connect_while_sending(lambda connection, to: connection.sendto(b"x", 0x20000000, to))
+
+
+@attack("network")
+def tcp_fast_open_by_message():
+    return connect_while_sending(lambda connection, to: connection.sendmsg([b"x"], [], 0x20000000, to))
+
+
 @attack("network")
 def multipath_tcp():
     return connect(socket.AF_INET, ("127.0.0.1", WORLD["tcp"]), protocol=262)
@@ -728,10 +750,21 @@ def other_interfaces():
 def listen_for_others():
     with socket.socket() as listener:
         listener.bind(("0.0.0.0", 0))
-        listener.listen()
-        Path("port").write_text(str(listener.getsockname()[1]))
-        listener.settimeout(1.5)
-        listener.accept()
+        return visited(listener)
+
+
+@attack("network")
+def listen_without_an_address():
+    """The kernel chooses a port without asking anybody."""
+    with socket.socket() as listener:
+        return visited(listener)
+
+
+def visited(listener):
+    listener.listen()
+    Path("port").write_text(str(listener.getsockname()[1]))
+    listener.settimeout(1.5)
+    listener.accept()
     return True
 
 
@@ -820,6 +853,33 @@ def shared_memory_without_an_owner():
     result = syscall(29, 194, 0, 4096, 0o1600)
     syscall(31, 195, result, 0, None)
     return True
+
+
+@attack("kernel")
+def shared_memory_of_another():
+    libc.shmat.restype = ctypes.c_void_p
+    address = libc.shmat(WORLD["ipc"]["memory"], None, 0o10000)
+    return address != ctypes.c_void_p(-1).value and ctypes.string_at(address, len(TOKEN)) == TOKEN.encode()
+
+
+@attack("kernel")
+def message_queue_of_another():
+    return syscall(68, 186, WORLD["ipc"]["key"], 0) >= 0
+
+
+@attack("kernel")
+def semaphore_of_another():
+    return syscall(64, 190, WORLD["ipc"]["key"], 0, 0) >= 0
+
+
+@attack("kernel")
+def named_queue_of_another():
+    return syscall(240, 180, WORLD["ipc"]["named"].encode() or _absent(), os.O_RDWR, 0, None) >= 0
+
+
+@attack("kernel")
+def delete_named_queue_of_another():
+    return syscall(241, 181, WORLD["ipc"]["named"].encode() or _absent()) == 0
 
 
 @attack("kernel")

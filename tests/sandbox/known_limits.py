@@ -61,6 +61,7 @@ PLAIN = {
     "change_times_outside",
     "set_setuid_bit",
     "create_with_setuid_bit",
+    "create_without_a_name_with_setuid_bit",
     # protected
     "change_git_config",
     "add_git_hook",
@@ -83,6 +84,13 @@ PLAIN = {
     "unix_datagram",
     "abstract_socket",
     "listen_for_others",
+    "listen_without_an_address",
+    # kernel
+    "shared_memory_of_another",
+    "message_queue_of_another",
+    "semaphore_of_another",
+    "named_queue_of_another",
+    "delete_named_queue_of_another",
 }
 
 # Without isolation, the machine decides: who runs the platform, and what the kernel was built with.
@@ -121,6 +129,8 @@ PLAIN_DEPENDS = {
     # network
     "tcp_to_loopback_6",
     "tcp_to_this_machine",
+    "tcp_fast_open",
+    "tcp_fast_open_by_message",
     "multipath_tcp",
     "udp_to_this_machine",
     "udp_lite",

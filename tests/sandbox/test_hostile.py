@@ -9,11 +9,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.sandbox.conftest import PYTHON, QUICK, TOOLS, WORKING, make
+from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, WORKING, make
 from tests.sandbox.known_limits import depends_on_machine, known_limits
 from tests.sandbox.world import visitor, world
 
-from forge.sandbox.models import Command
+from forge.sandbox.backends import candidates
+from forge.sandbox.models import Command, Level, Network
+from forge.sandbox.registry import Registries
+from forge.sandbox.sandbox import Sandbox
+from forge.sandbox.upstreams import Upstream, Upstreams
 
 PROTECTED = (".git", ".protected")
 
@@ -39,20 +43,28 @@ def results(backend: str, group: str) -> dict[str, str]:
     return attack(backend, group)
 
 
-def attack(backend: str, group: str, owner: int | None = None) -> dict[str, str]:
+def attack(
+    backend: str, group: str, owner: int | None = None, network: Network = Network.NONE
+) -> dict[str, str]:
     """One process for a whole group."""
     with world() as there, visitor(there.workdir):
         if owner is not None:
             there.give_work_tree_to(owner)
         limits = replace(QUICK, timeout_s=60)
         argv = ("/usr/bin/python3" if owner else PYTHON, "-I", "attacks.py", group, there.told())
-        command = Command(
-            argv, there.workdir, limits, protected=PROTECTED, read_only=() if owner else TOOLS.read_only
-        )
-        outcome = asyncio.run(make(backend).run(command))
+        read_only = () if owner else TOOLS.read_only
+        command = Command(argv, there.workdir, limits, network, protected=PROTECTED, read_only=read_only)
+        sandbox = make(backend) if network is Network.NONE else with_a_registry(backend)
+        outcome = asyncio.run(sandbox.run(command))
         assert outcome.exit_code == 0, outcome
         told: dict[str, str] = json.loads(outcome.stdout.text)
         return told | dict.fromkeys(there.escapes(), "escaped")
+
+
+def with_a_registry(backend: str) -> Sandbox:
+    """One that never answers."""
+    registries = Registries(Upstreams((Upstream("http://127.0.0.1:1/simple"),), None))
+    return next(each for each in candidates(registries) if each.name == backend).make(Level.PARTIAL)
 
 
 @pytest.mark.parametrize(("backend", "name"), CASES)
@@ -62,6 +74,12 @@ def test_it_is_blocked_or_a_known_limit(backend: str, name: str):
         pytest.skip("there is nothing to attack on this machine")
     if name not in depends_on_machine(backend):
         assert found == ("escaped" if name in known_limits(backend) else "blocked")
+
+
+@pytest.mark.parametrize("backend", ISOLATING)
+def test_the_door_to_the_registry_is_the_only_one(backend: str):
+    told = attack(backend, "network", network=Network.REGISTRY)
+    assert {name for name, found in told.items() if found == "escaped"} == set()
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="the others ran as an ordinary user already")

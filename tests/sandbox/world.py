@@ -1,5 +1,6 @@
 """A small machine to attack: a home with secrets, Forge's data, another workspace, sockets, another process."""
 
+import ctypes
 import json
 import os
 import secrets
@@ -39,6 +40,7 @@ class World:
     decoy_address: int
     listeners: dict[str, socket.socket]
     marker: str
+    ipc: dict[str, int | str]
     touched: set[str] = field(default_factory=set)
 
     @property
@@ -56,6 +58,7 @@ class World:
                 "decoy": self.decoy.pid,
                 "decoy_address": self.decoy_address,
                 "tmp_marker": self.marker,
+                "ipc": self.ipc,
                 "exists": {path: os.access(path, os.R_OK) for path in LOOKED_FOR},
                 "families": [number for number in FAMILIES if _has_family(number)],
                 "real_home_file": _file_in_home(),
@@ -104,7 +107,8 @@ def world() -> Iterator[World]:
         stack.callback(decoy.kill)
         assert decoy.stdout
         address = int(decoy.stdout.readline())
-        yield World(folder, token, decoy, address, listeners, Path(marker.name).name)
+        ipc = stack.enter_context(_ipc(token))
+        yield World(folder, token, decoy, address, listeners, Path(marker.name).name, ipc)
 
 
 @contextmanager
@@ -126,6 +130,34 @@ def visitor(workdir: Path) -> Iterator[None]:
     finally:
         ends.set()
         thread.join()
+
+
+@contextmanager
+def _ipc(token: str) -> Iterator[dict[str, int | str]]:
+    """Memory, a queue and a semaphore that every process of this user can reach; a queue with a name if there are any."""
+    if sys.platform != "linux":
+        yield {"memory": -1, "key": 0, "named": ""}
+        return
+    libc = ctypes.CDLL(None)
+    libc.shmat.restype = ctypes.c_void_p
+    key = int(token[:7], 16)
+    create = 0o1600
+    memory, queue, semaphore = (
+        libc.shmget(key, 4096, create),
+        libc.msgget(key, create),
+        libc.semget(key, 1, create),
+    )
+    ctypes.memmove(libc.shmat(memory, None, 0), token.encode(), len(token))
+    named = libc.mq_open(f"/{token}".encode(), os.O_CREAT | os.O_RDWR, 0o600, None)
+    try:
+        yield {"memory": memory, "key": key, "named": token if named >= 0 else ""}
+    finally:
+        libc.shmctl(memory, 0, None)
+        libc.msgctl(queue, 0, None)
+        libc.semctl(semaphore, 0, 0)
+        if named >= 0:
+            os.close(named)
+            libc.mq_unlink(f"/{token}".encode())
 
 
 def _build(folder: Path, token: str) -> None:

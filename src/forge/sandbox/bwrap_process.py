@@ -129,7 +129,7 @@ def _options(command: Command, env: dict[str, str], owner: Owner, files: Descrip
     yield from ("--remount-ro", "/", "--chdir", str(command.workdir))
     for name, value in env.items():
         yield from ("--setenv", name, value)
-    program = build_filter(platform.machine(), FAMILIES, datagrams=True)
+    program = build_filter(platform.machine(), FAMILIES, own_namespaces=True)
     yield from ("--uid", str(owner.uid), "--gid", str(owner.gid), "--seccomp", files.data(program))
 
 

@@ -62,7 +62,7 @@ def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
         raise Unavailable("this kernel cannot limit a command to the registry gateway", hint=INSTALL)
     with prepared(command, door) as ready:
         families = (Family.INET,) if ready.port else ()
-        filtered = build_filter(platform.machine(), families, datagrams=False)
+        filtered = build_filter(platform.machine(), families, own_namespaces=False)
         return launch(ready, Policy(command.argv, _rules(ready), filtered), stop)
 
 

@@ -1,7 +1,8 @@
 """A filter of system calls, assembled here: what the kernel offers and no command under test has a use for.
 
 Denied are the calls that reach other processes, namespaces, mounts, modules, keys and clocks; memory that no process
-is charged for (memfd, SysV); setuid bits; and sockets of all but the named families.
+is charged for (memfd, SysV); setuid bits; and sockets of all but the named families. Without namespaces of its own a
+command would share queues, semaphores and the network with everybody, so those are denied as well.
 """
 
 import errno
@@ -20,7 +21,10 @@ NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
 
 NEW_NAMESPACE = 0x7E020000
 SETUID_BITS = 0o6000
-CREATES = 0o100
+CREATES = 0o20000100
+"""O_CREAT, and the bit that makes O_TMPFILE of O_DIRECTORY."""
+FAST_OPEN = 0x20000000
+"""Connects while sending, which Landlock does not see."""
 OWN_PROCESS = 0
 TERMINAL_INPUT = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX type into the terminal of whoever looks on."""
@@ -28,6 +32,15 @@ TERMINAL_INPUT = (0x5412, 0x541C)
 CONDITIONAL = frozenset({"socket", "socketpair", "clone", "clone3", "ioctl", "openat2", "prlimit64"})
 MODE_ARGUMENT = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
 FLAGS_AND_MODE = {"open": (1, 2), "openat": (2, 3)}
+SEND_FLAGS = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
+OF_NAMESPACES = frozenset(
+    {
+        *("shmat", "shmctl", "shmdt", "msgget", "msgsnd", "msgrcv", "msgctl"),
+        *("semget", "semop", "semtimedop", "semctl", "mq_open", "mq_unlink"),
+        "listen",  # binds to any port by itself, which Landlock does not see
+    }
+)
+"""What is everybody's, unless a command has namespaces of its own."""
 
 
 class Family(IntEnum):
@@ -72,8 +85,8 @@ class Rule:
     answer: int
 
 
-def build_filter(machine: str, families: tuple[Family, ...], *, datagrams: bool) -> bytes:
-    """The program as the kernel takes it. `datagrams` says whether internet sockets may be UDP."""
+def build_filter(machine: str, families: tuple[Family, ...], *, own_namespaces: bool) -> bytes:
+    """The program as the kernel takes it. In a network of its own a command may use UDP, and serve."""
     numbers = NUMBERS[machine]
     program = [
         Instruction(LOAD, ARCHITECTURE_AT),
@@ -83,7 +96,8 @@ def build_filter(machine: str, families: tuple[Family, ...], *, datagrams: bool)
     ]
     if machine == "x86_64":
         program += [Instruction(AT_LEAST, X32_BIT, 0, 1), Instruction(RETURN, KILL)]
-    for rule in (*_on_arguments(numbers, families, datagrams=datagrams), *_always(numbers)):
+    rules = _on_arguments(numbers) + _sockets(numbers, families, datagrams=own_namespaces)
+    for rule in (*rules, *_always(numbers, own_namespaces=own_namespaces)):
         program += _assemble(rule)
     program.append(Instruction(RETURN, ALLOW))
     return b"".join(instruction.packed() for instruction in program)
@@ -105,7 +119,7 @@ def _assemble(rule: Rule) -> list[Instruction]:
     return [Instruction(EQUAL, rule.number, 0, len(body)), *body]
 
 
-def _on_arguments(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams: bool) -> list[Rule]:
+def _on_arguments(numbers: dict[str, int]) -> list[Rule]:
     rules = [Rule(numbers["clone"], (Test(0, ANY_BIT, NEW_NAMESPACE),), _error(errno.EPERM))]
     rules += [
         Rule(numbers["ioctl"], (Test(1, EQUAL, request),), _error(errno.EPERM)) for request in TERMINAL_INPUT
@@ -119,7 +133,7 @@ def _on_arguments(numbers: dict[str, int], families: tuple[Family, ...], *, data
         if name in numbers:
             tests = (Test(flags_at, ANY_BIT, CREATES), Test(mode_at, ANY_BIT, SETUID_BITS))
             rules.append(Rule(numbers[name], tests, _error(errno.EPERM)))
-    return [*rules, *_sockets(numbers, families, datagrams=datagrams)]
+    return rules
 
 
 def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams: bool) -> list[Rule]:
@@ -134,15 +148,18 @@ def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams
     rules.append(Rule(numbers["socket"], (), _error(errno.EAFNOSUPPORT)))
     rules.append(Rule(numbers["socketpair"], (Test(0, EQUAL, Family.UNIX),), ALLOW))
     rules.append(Rule(numbers["socketpair"], (), _error(errno.EAFNOSUPPORT)))
+    for name, at in SEND_FLAGS.items():
+        rules.append(Rule(numbers[name], (Test(at, ANY_BIT, FAST_OPEN),), _error(errno.EOPNOTSUPP)))
     return rules
 
 
-def _always(numbers: dict[str, int]) -> list[Rule]:
+def _always(numbers: dict[str, int], *, own_namespaces: bool) -> list[Rule]:
     """`clone3` and `openat2` hide their arguments from filters; programs know older kernels without them."""
     rules = [
         Rule(numbers[name], (), _error(errno.ENOSYS)) for name in ("clone3", "openat2", "io_uring_setup")
     ]
-    spared = CONDITIONAL | set(MODE_ARGUMENT) | set(FLAGS_AND_MODE) | {"io_uring_setup"}
+    spared = {*CONDITIONAL, *MODE_ARGUMENT, *FLAGS_AND_MODE, *SEND_FLAGS, "io_uring_setup"}
+    spared |= OF_NAMESPACES if own_namespaces else set()
     return rules + [
         Rule(number, (), _error(errno.EPERM)) for name, number in numbers.items() if name not in spared
     ]
