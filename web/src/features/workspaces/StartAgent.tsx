@@ -10,15 +10,8 @@ import { Field, TextArea } from "@/ui/Field";
 import { Kbd } from "@/ui/Kbd";
 import { InlineText } from "@/ui/MarkdownLite";
 import { Modal } from "@/ui/Modal";
-import { Select } from "@/ui/Select";
+import { RoleField } from "./RoleField";
 
-const ROLES: readonly { value: AgentRole; label: string }[] = [
-  { value: "builder", label: "Builder: changes code" },
-  { value: "planner", label: "Planner: thinks it through" },
-  { value: "auditor", label: "Auditor: looks for problems" },
-  { value: "recovery", label: "Recovery: repairs what failed" },
-  { value: "utility", label: "Utility: small things, cheaply" },
-];
 const TURNS = { usual: 100, most: 1000 };
 
 /** Give an agent a task here, and go to where it can be watched. */
@@ -73,19 +66,7 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
         onChange={(event) => setTask(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <div>
-        <p aria-hidden className="mb-1 text-xs font-medium text-dim">
-          Role
-        </p>
-        <Select
-          label="Role"
-          value={role}
-          options={ROLES}
-          onChange={(value) => setRole(value as AgentRole)}
-          className="w-full sm:w-72"
-        />
-        <p className="mt-1 text-xs text-dim">Which model works for a role is chosen in the settings.</p>
-      </div>
+      <RoleField role={role} onRole={setRole} />
       <Advanced turns={turns} onTurns={setTurns} isLimit={isLimit} />
       {start.error && <Problem error={start.error} />}
       <div className="flex justify-end gap-2">
