@@ -95,10 +95,12 @@ class Visitor:
 
 def at_rest(page: Page) -> None:
     """The page has done all it had to do: drawn what it knows, bound its keys, ended what moves."""
-    page.evaluate("() => new Promise(done => requestIdleCallback(() => done()))")
+    page.evaluate(f"() => new Promise(done => {IDLE})")
     page.evaluate(f"() => Promise.allSettled(({MOVING})().map(one => one.finished)).then(() => null)")
 
 
+IDLE = "requestAnimationFrame(() => requestIdleCallback(() => done()))"
+"""In a new frame: without one, a page that has nothing to draw may never count as idle."""
 MOVING = """() => document.getAnimations().filter(
     one => one.playState === "running" && one.effect.getComputedTiming().iterations !== Infinity
 )"""
