@@ -13,6 +13,7 @@ from pathlib import Path
 
 from forge.agents.command_rules import COMMANDS, TESTS, Rule, Runner
 from forge.agents.command_words import NotACommand, split
+from forge.agents.requirements import BUILD_HERE, names_a_project
 from forge.errors import Denied
 from forge.sandbox.models import Network
 
@@ -38,6 +39,10 @@ class Allowed:
     begin: int
     """So many words were the rule's own; options of ours go behind them."""
     in_environment: bool
+
+    @property
+    def builds_a_project(self) -> bool:
+        return self.in_environment and self.network is Network.NONE
 
     def with_options(self, options: tuple[str, ...]) -> "Allowed":
         """Options for whoever runs the tests: first, or at the end of what a script is given."""
@@ -67,7 +72,8 @@ class _Policy:
         runs = tuple(words[:count]) if rule.words[-1].endswith("*") else rule.runs
         _check_words(words[count:], rule, root)
         argv = (*runs, *words[count:])
-        return Allowed(argv, rule.network, rule.runner, len(runs), rule.in_environment)
+        found = Allowed(argv, rule.network, rule.runner, len(runs), rule.in_environment)
+        return _building(found) if found.in_environment and names_a_project(words[count:]) else found
 
     def _find(self, words: list[str]) -> Rule:
         """The rule that says most about how it begins."""
@@ -100,6 +106,11 @@ def allow_tests(command: str, root: Path) -> Allowed:
 
 def allow_command(command: str, root: Path) -> Allowed:
     return _COMMANDS.allow(command, root)
+
+
+def _building(allowed: Allowed) -> Allowed:
+    """Code of a project is executed when it is installed, so it is without the registry."""
+    return replace(allowed.with_options(BUILD_HERE), network=Network.NONE)
 
 
 def _check_program(program: str) -> None:
@@ -154,13 +165,17 @@ def _is_beneath(path: str, root: Path) -> bool:
 
 
 def _check_option(word: str, rule: Rule) -> None:
-    name, only = word.partition("=")[0], rule.rest.only
+    (name, equals, _), only = word.partition("="), rule.rest.only
     if only is None and not any(_is_meant(name, never) for never in rule.rest.never):
         return
-    if only is not None and name in only:
+    if only is not None and (f"{name}=" in only or (name in only and not equals)):
         return
-    hint = f"There are: {' '.join(sorted(only))}." if only else None
-    raise CommandRefused(f"{name[:MOST_SHOWN]!r} is not allowed with {' '.join(rule.words)}.", hint=hint)
+    known = only is not None and name in only
+    hint = f"There are: {' '.join(sorted(option.rstrip('=') for option in only))}." if only else None
+    raise CommandRefused(
+        f"{name[:MOST_SHOWN]!r} {'takes no value' if known else 'is not allowed'} with {' '.join(rule.words)}.",
+        hint=None if known else hint,
+    )
 
 
 def _is_meant(name: str, never: str) -> bool:

@@ -10,9 +10,10 @@ from forge.sandbox.models import Network
 ANYTHING = re.compile(r".*")
 NOTHING = re.compile(r"(?!)")
 PYTHON_PACKAGE = re.compile(
-    r"[\w./-]+(\[[\w., -]*\])?( *(===?|~=|!=|[<>]=?) *[\w.*+!-]+( *, *(===?|~=|!=|[<>]=?) *[\w.*+!-]+)*)?"
+    r"[\w.][\w./-]*(\[[\w., -]*\])?( *(===?|~=|!=|[<>]=?) *[\w.*+!-]+( *, *(===?|~=|!=|[<>]=?) *[\w.*+!-]+)*)?"
 )
-NODE_PACKAGE = re.compile(r"(@[\w.-]+/)?[\w.-]+(@[\w.^~<>=|* -]+)?")
+NODE_PACKAGE = re.compile(r"(?!(?:true|false|null)$)(@[\w.-]+/)?[\w.-]+(@[\w.^~<>=|* -]+)?")
+"""npm takes `--option false` for the value of the option."""
 TARGET = re.compile(r"[\w.:/-]+")
 
 
@@ -34,7 +35,7 @@ class Rest:
     """What may follow the words a command begins with."""
 
     only: frozenset[str] | None = None
-    """The options there are, when not all."""
+    """The options there are, when not all; a `=` at the end of one that takes a value."""
     never: frozenset[str] = frozenset()
     """Options that are refused, also shortened; a `*` at the end stands for more of it."""
     others: re.Pattern[str] = ANYTHING
@@ -82,8 +83,9 @@ def _node_tool(name: str, rest: Rest = Rest(), runner: Runner | None = None) -> 
 
 
 def _pip(verb: str, rest: Rest) -> Iterable[Rule]:
+    """Isolated: a file of the project that is called `pip` is not it."""
     for begin in ("pip", "python -m pip"):
-        yield from _also_with_3(_rule(f"{begin} {verb}", rest, runs=f"python3 -m pip {verb}"))
+        yield from _also_with_3(_rule(f"{begin} {verb}", rest, runs=f"python3 -I -m pip {verb}"))
 
 
 def _fetching(rules: Iterable[Rule], *, in_environment: bool = False) -> Iterable[Rule]:
@@ -99,27 +101,27 @@ _VITEST = Rest(
 _JEST = Rest(never=_options("--watch* --json* --outputFile* --reporters* --inspect*"))
 _NODE_TEST = Rest(
     only=_options(
-        "--test-name-pattern --test-skip-pattern --test-only --test-concurrency --test-timeout "
+        "--test-name-pattern= --test-skip-pattern= --test-only --test-concurrency= --test-timeout= "
         "--test-force-exit --experimental-strip-types --experimental-test-coverage --no-warnings"
     )
 )
 _NPM_SCRIPT = Rest(
-    only=_options("--silent -s --if-present --workspaces --workspace -w --include-workspace-root"),
+    only=_options("--silent -s --if-present --workspaces --workspace= -w --include-workspace-root"),
     passes_on=True,
 )
 _PIP_INSTALL = Rest(
     only=_options(
-        "-r --requirement -c --constraint -e --editable -U --upgrade --upgrade-strategy --pre --no-deps "
-        "-q --quiet -v --verbose --force-reinstall --dry-run --no-build-isolation --group --progress-bar"
+        "-r --requirement= -c --constraint= -e --editable= -U --upgrade --upgrade-strategy= --pre --no-deps "
+        "-q --quiet -v --verbose --force-reinstall --dry-run --no-build-isolation --progress-bar="
     ),
     others=PYTHON_PACKAGE,
 )
-_PIP_LOOK = Rest(only=_options("--outdated --format -v --verbose -f --files --all"), others=PYTHON_PACKAGE)
+_PIP_LOOK = Rest(only=_options("--outdated --format= -v --verbose -f --files --all"), others=PYTHON_PACKAGE)
 _NPM_INSTALL = Rest(
     only=_options(
         "-D --save-dev -S --save -P --save-prod -O --save-optional -E --save-exact --save-peer --no-save "
-        "--omit --include --legacy-peer-deps --force --no-audit --no-fund --prefer-offline --ignore-scripts "
-        "--package-lock-only --no-package-lock --silent -s --loglevel --no-progress --workspaces --workspace -w"
+        "--omit= --include= --legacy-peer-deps --force --no-audit --no-fund --prefer-offline --ignore-scripts "
+        "--package-lock-only --no-package-lock --silent -s --loglevel= --no-progress --workspaces --workspace= -w"
     ),
     others=NODE_PACKAGE,
 )
@@ -137,7 +139,7 @@ _FIND = Rest(
     )
 )
 _MAKE = Rest(
-    only=_options("-j -k -n -s -B --jobs --keep-going --dry-run --silent --always-make"), others=TARGET
+    only=_options("-j -k -n -s -B --jobs= --keep-going --dry-run --silent --always-make"), others=TARGET
 )
 _CARGO = Rest(never=_options("--config* -Z* --manifest-path* --registry* --index*"))
 _GO = Rest(never=_options("-exec* --exec* -toolexec* --toolexec* -o --o -overlay* -modfile* -C*"))
@@ -167,11 +169,11 @@ COMMANDS: tuple[Rule, ...] = (
     *_python("-m venv", _VENV),
     *_python("-m compileall", Rest(only=_options("-q -f -l -j -x"))),
     *_python("-m py_compile", Rest(only=_options("-q"))),
-    *_python("-m json.tool", Rest(only=_options("--sort-keys --indent --compact --json-lines"))),
+    *_python("-m json.tool", Rest(only=_options("--sort-keys --indent= --compact --json-lines"))),
     *_python("--version", _VERSION),
     *_fetching(_rule(f"npm {verb}", _NPM_INSTALL) for verb in ("install", "i", "ci", "add")),
     _rule("npm run", _NPM_SCRIPT),
-    _rule("npm ls", Rest(only=_options("--all --depth --json --long"), others=NODE_PACKAGE)),
+    _rule("npm ls", Rest(only=_options("--all --depth= --json --long"), others=NODE_PACKAGE)),
     _rule("npm --version", _VERSION),
     _rule("node --check", Rest(only=_options(""))),
     _rule("node --version", _VERSION),

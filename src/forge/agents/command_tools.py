@@ -11,6 +11,7 @@ from forge.agents.file_reading import ToolInput
 from forge.agents.models import ToolOutcome
 from forge.agents.outcomes import tell
 from forge.agents.reports import report_folder
+from forge.agents.requirements import check_requirements
 from forge.agents.scripts import real_runner
 from forge.agents.tools import Effect, Tool, ToolContext
 
@@ -48,14 +49,17 @@ class RunCommand(Tool[RunCommandInput]):
     description = (
         "Run one command in the workspace, without a shell: pip install, npm install|ci|run, python -m venv and the "
         "like, linters and type checkers, cat, head, tail, wc, find, ls, git status|diff|log|show, cargo, go, make. "
-        "Only installs have a network, and only to the package registry. Anything else is refused, with the list of "
-        "what is allowed."
+        "Only installs have a network, and only to the package registry; pip install . or -e . has none, so install what "
+        "it needs first. Anything else is refused, with the list of what is allowed."
     )
     effect = Effect.RUNS
     input = RunCommandInput
 
     async def use(self, given: RunCommandInput, context: ToolContext) -> ToolOutcome:
-        return await _run(allow_command(given.command, context.files.root.resolve()), given.timeout, context)
+        allowed = allow_command(given.command, context.files.root.resolve())
+        if allowed.in_environment and not allowed.builds_a_project:
+            await asyncio.to_thread(check_requirements, allowed.argv[allowed.begin :], context.files)
+        return await _run(allowed, given.timeout, context)
 
 
 async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOutcome:

@@ -23,6 +23,12 @@ _INSTALL = {
     Runner.JEST: "run_command with npm install --save-dev jest",
 }
 
+_BUILD_FIRST = (
+    "A project is installed without the registry, since its own code is executed. First, in a command without it, "
+    "install its build system and all it depends on (such as pip install setuptools wheel, pip install -r "
+    "requirements.txt). For tests it is often enough that Python finds it: pythonpath in the settings of pytest."
+)
+
 
 def tell(allowed: Allowed, outcome: Outcome, counts: Counts | None = None) -> ToolOutcome:
     return ToolOutcome(
@@ -76,7 +82,7 @@ def _how_it_ended(outcome: Outcome) -> str:
 
 
 def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | None:
-    """A program that is not there, or a test runner that came to nothing, may have to be installed first."""
+    """What has to be installed first: a program, a test runner that came to nothing, what a project is built with."""
     install = _INSTALL.get(allowed.runner or Runner.OTHER)
     if outcome.end is End.NOT_STARTED:
         return (
@@ -84,6 +90,8 @@ def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | 
         )
     if install and counts is None and outcome.end is End.EXITED and outcome.exit_code:
         return f"No test was reported. If {allowed.runner} is not installed in the project: {install}."
+    if allowed.builds_a_project and not has_succeeded(outcome):
+        return _BUILD_FIRST
     return None
 
 

@@ -106,9 +106,13 @@ def test_whatever_is_split_is_split_as_the_standard_library_does(line: str):
         ("npm run test:unit", "npm run test:unit"),
         ("npx vitest run", "vitest run"),
         ("npx tsc --noEmit", "tsc --noEmit"),
-        ("pip install requests", "python3 -m pip install requests"),
-        ("pip3 install -r requirements.txt", "python3 -m pip install -r requirements.txt"),
-        ("python -m pip install -e '.[dev]' 'x>=1,<2'", "python3 -m pip install -e .[dev] x>=1,<2"),
+        ("pip install requests", "python3 -I -m pip install requests"),
+        ("pip3 install -r requirements.txt", "python3 -I -m pip install -r requirements.txt"),
+        (
+            "pip install --requirement=a.txt 'x[y]>=1,<2'",
+            "python3 -I -m pip install --requirement=a.txt x[y]>=1,<2",
+        ),
+        ("npm ci --omit=dev --ignore-scripts", "npm ci --omit=dev --ignore-scripts"),
         ("npm install --save-dev @types/node@^24 vitest", "npm install --save-dev @types/node@^24 vitest"),
         ("npm ci", "npm ci"),
         ("python -m venv .venv", "python3 -m venv .venv"),
@@ -180,6 +184,45 @@ def test_only_installs_reach_the_registry():
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            ".",
+            "-e .",
+            "-e x",
+            "--editable=.",
+            "--editable x",
+            "'.[dev]'",
+            "./x",
+            "x/",
+            "a/b.tar.gz",
+            "x.zip",
+            "'x.TGZ[y]'",
+        ),
+        *(
+            "x==1.whl",
+            "--no-build-isolation .",
+            "-q -r a.txt .",
+            "-r -e ./x",
+            "--progress-bar off ./x",
+            "requests .",
+        ),
+    ],
+)
+def test_a_project_is_installed_without_the_registry(words: str):
+    found = allow_command(f"pip install {words}", ROOT)
+    assert (found.network, found.builds_a_project) == (Network.NONE, True)
+    assert found.argv[:7] == ("python3", "-I", "-m", "pip", "install", "--no-index", "--no-build-isolation")
+
+
+@pytest.mark.parametrize(
+    "words", ["-r ./a.txt", "-r a/b.txt -c ./c", "x --progress-bar off", "x==1.0", "a.b"]
+)
+def test_packages_are_no_projects(words: str):
+    assert allow_command(f"pip install {words}", ROOT).network is Network.REGISTRY
+
+
+@pytest.mark.parametrize(
     "command",
     [
         # what the predecessor let through
@@ -215,6 +258,8 @@ def test_only_installs_reach_the_registry():
         *("npm install user/repo", "npm install github:a/b", "npm install git+ssh://x", "npm install https://x/y.tgz"),
         *("npm install -- https://x/y.tgz", "npm install -- a/b", "npm install ../x", "npm install ./x", "npm install x@npm:y"),
         *("npm install --script-shell=x", "npm install --no-ignore-scripts", "npm install --userconfig x", "npm ci --cache=x"),
+        *("npm install --ignore-scripts=false", "npm ci --ignore-scripts=", "npm i --ignore-scripts false", "npm i --force=x"),
+        *("npm i --ignore-scripts null", "pip install --pre=x y", "pip install -- -r ./x", "pip install --group=x", "make -k=x"),
         *("npm run x --script-shell=y", "npm test --node-options=-rx", "npm run --prefix x y", "npm run x -- --o=/etc/x"),
         *("pytest --junitxml=../../x", "pytest --junitxml=x", "pytest --junit-xml x", "pytest --junit x", "pytest --pdb"),
         *("pytest @args.txt", "pytest @/etc/passwd", "pytest --rootdir=/", "pytest -c /etc/x", "pytest -o cache_dir=/tmp/x"),
@@ -245,5 +290,6 @@ def test_a_refusal_says_what_would_do():
         "npx vitest|jest, node --test, cargo test, go test, make test."
     )
     assert refused("pip install --index-url=x y") == "'--index-url' is not allowed with pip install."
+    assert refused("npm ci --ignore-scripts=false") == "'--ignore-scripts' takes no value with npm ci."
     assert refused("cat ../x") == "'../x' leads out of the workspace."
     assert refused("npx cowsay") == "'npx cowsay' is not allowed."

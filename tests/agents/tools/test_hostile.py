@@ -74,14 +74,11 @@ def check(allowed: Allowed, command: str) -> None:
     """What must hold for anything that is let through, said without the policy's own words."""
     program, *rest = allowed.argv
     assert program in PROGRAMS, command
-    assert program != "python3" or (rest[0] == "-m" and rest[1] != "http.server") or rest == ["--version"], (
-        command
-    )
+    module = rest[rest.index("-m") + 1] if "-m" in rest[:2] else None
+    assert program != "python3" or module not in (None, "http.server") or rest == ["--version"], command
     assert program != "git" or rest[1] in ("status", "diff", "log", "show"), command
     fetches = allowed.network is Network.REGISTRY
-    assert fetches == (allowed.argv[:4] == ("python3", "-m", "pip", "install") or is_npm_install(allowed)), (
-        command
-    )
+    assert fetches == (is_pip_install(allowed) or is_npm_install(allowed)), command
     for word in rest:
         assert not re.search(r"[\x00-\x08\x0a-\x1f\x7f]", word), command
         assert ".." not in word.split("/") and not word.startswith(("/", "~", "file:", "git@")), command
@@ -92,6 +89,11 @@ def check(allowed: Allowed, command: str) -> None:
             assert "://" not in word and not re.match(
                 r"--?(i|index|extra|find|target|prefix|registry|script)\b", word
             )
+
+
+def is_pip_install(allowed: Allowed) -> bool:
+    """Of packages."""
+    return allowed.argv[:5] == ("python3", "-I", "-m", "pip", "install") and "--no-index" not in allowed.argv
 
 
 def is_npm_install(allowed: Allowed) -> bool:

@@ -41,3 +41,28 @@ async def test_an_environment_that_cannot_be_made_is_told(use: Use, root: Path):
     (root / ".venv").write_text("in the way")
     outcome = await use("run_command", command="pip install six")
     assert outcome.is_error and "Python environment (.venv) cannot be made: exited. Error: " in outcome.text
+
+
+SETUP = """
+import socket, setuptools
+try:
+    socket.create_connection(("127.0.0.1", 4873), 1)
+    raise SystemExit("the registry can be reached")
+except OSError:
+    setuptools.setup(name="mine", version="1", py_modules=["mine"], install_requires=REQUIRES)
+"""
+
+
+async def test_a_project_is_built_without_the_registry(use: Use, root: Path):
+    need(f"{upstreams().pip[0].url}/wheel/" if upstreams().pip else None)
+    (root / "mine.py").write_text("value = 1\n")
+    (root / "pip.py").write_text("raise SystemExit('taken for pip')\n")
+    (root / "setup.py").write_text(SETUP.replace("REQUIRES", "['no-such-package-of-forge-tests']"))
+    missing = await use("run_command", command="pip install .", timeout=200)
+    assert missing.is_error and "A project is installed without the registry" in missing.text
+    (root / "setup.py").write_text(SETUP.replace("REQUIRES", "['six']"))
+    first = await use("run_command", command="pip install setuptools wheel six", timeout=200)
+    assert not first.is_error, first.text
+    built = await use("run_command", command="pip install -e .", timeout=200)
+    assert not built.is_error, built.text
+    assert built.detail.fetched is None and "mine" in (await use("run_command", command="pip list")).text

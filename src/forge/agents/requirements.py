@@ -1,0 +1,150 @@
+"""What a `pip install` is to install: packages from the registry, or a project, which executes code to be installed.
+
+A file of requirements can say all that a command is refused: other registries, packages that have to be built, projects
+and addresses. So it is read before pip reads it, line by line the way pip does, with the files it names in turn.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from os.path import realpath
+from pathlib import Path
+
+from forge.errors import Denied, NotFound
+from forge.workspace.files import Files
+
+MOST_FILES = 50
+MOST_BYTES = 1_000_000
+MOST_SHOWN = 60
+BUILD_HERE = ("--no-index", "--no-build-isolation")
+"""A project is built with what is installed already: nothing is fetched while code of it is executed."""
+
+_FILES = ("-r", "--requirement", "-c", "--constraint")
+_TAKE_VALUES = (*_FILES, "--upgrade-strategy", "--progress-bar")
+_EDITABLE = ("-e", "--editable")
+_ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.\w+|t[abglx]z2?)(\[[^][]*\])?$", re.IGNORECASE)
+_VERSION = r"(===?|~=|!=|[<>]=?) *[\w.*+!-]+"
+_VERSIONS = f"{_VERSION}( *, *{_VERSION})*"
+_REQUIREMENT = re.compile(
+    rf"""\w[\w.-]* *(\[[\w., -]*\])? *({_VERSIONS},?|\( *{_VERSIONS} *\))? *(;[\w .,'"()<>=!~*+-]*)?""",
+    re.ASCII,
+)
+_COMMENT = re.compile(r"(?:^|\s)#")
+_ENCODING = re.compile(r"coding[:=]\s*(?!utf-?8\b)[-\w.]", re.IGNORECASE)
+_HASHES = re.compile(r"(--hash[= ]\w+:\w+ ?)+", re.ASCII)
+_HARMLESS = re.compile(r"--pre|--prefer-binary|--require-hashes|--only-binary[= ]:all:")
+_ANOTHER = re.compile(r"(?:(?:-r|-c) *|--(?:requirement|constraint)(?: +|=))([\w.][\w./-]*)", re.ASCII)
+
+
+class RequirementRefused(Denied):
+    """A line that asks for something else than packages from the registry."""
+
+
+def names_a_project(words: Sequence[str]) -> bool:
+    """Whether these arguments of `pip install` name a folder or an archive."""
+    return any(
+        option in _EDITABLE or (not option and _is_place(value)) for option, value in _arguments(words)
+    )
+
+
+def check_requirements(words: Sequence[str], files: Files) -> None:
+    """All files these arguments name."""
+    root = f"{files.root.resolve()}/"
+    waiting = [value.removeprefix(root) for option, value in _arguments(words) if option in _FILES]
+    seen: set[str] = set()
+    while waiting:
+        path = _plain(waiting.pop(), files.root)
+        if path in seen:
+            continue
+        seen.add(path)
+        if len(seen) > MOST_FILES:
+            raise RequirementRefused(f"These are more than {MOST_FILES} files of requirements.")
+        waiting += _named_by(path, _read(path, files))
+
+
+def _arguments(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Options with their values, and what is none with an empty name."""
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            yield "", word
+        elif name in _TAKE_VALUES:
+            yield name, value if equals else next(rest, "")
+        else:
+            yield name, value
+
+
+def _is_place(word: str) -> bool:
+    return "/" in word or word.startswith(".") or bool(_ARCHIVE.search(word))
+
+
+def _plain(path: str, root: Path) -> str:
+    """Without `..`, which must not lead through a link: that would be another file."""
+    plain = posixpath.normpath(path)
+    if realpath(root / posixpath.dirname(path)) != realpath(root / posixpath.dirname(plain)):
+        raise RequirementRefused(f"{path[:MOST_SHOWN]!r} leads through a link.")
+    return plain
+
+
+def _read(path: str, files: Files) -> str:
+    """Nothing when it is not there: pip says so."""
+    try:
+        found = files.read(path, limit=MOST_BYTES)
+        if found.hash is None:
+            raise RequirementRefused(
+                f"{path!r} is too large for a file of requirements ({found.size:,} bytes)."
+            )
+        text = found.data.decode("utf-8-sig")
+    except NotFound:
+        return ""
+    except UnicodeDecodeError as error:
+        raise RequirementRefused(f"{path!r} is not UTF-8.") from error
+    if any(line.startswith("#") and _ENCODING.search(line) for line in text.split("\n")[:2]):
+        raise RequirementRefused(f"{path!r} says that it is not UTF-8.")
+    return text
+
+
+def _named_by(path: str, text: str) -> Iterator[str]:
+    """Other files, as seen from the workspace. Raises for the first line that is refused."""
+    for number, joined in _joined(text.splitlines()):
+        line = _without_comment(joined)
+        if another := _ANOTHER.fullmatch(line):
+            yield posixpath.join(posixpath.dirname(path), another[1])
+        elif line and not _HARMLESS.fullmatch(line) and (why := _why_not(line)):
+            raise RequirementRefused(
+                f"{path}, line {number}: {line[:MOST_SHOWN]!r} {why}",
+                hint="Only packages from the registry can be installed from a file.",
+            )
+
+
+def _without_comment(line: str) -> str:
+    """With one blank for many, too."""
+    comment = _COMMENT.search(line)
+    return " ".join((line[: comment.start()] if comment else line).split())
+
+
+def _joined(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Lines that end with a backslash go on in the next, comments excepted."""
+    begun, parts = 0, list[str]()
+    for number, line in enumerate(lines, 1):
+        begun = begun if parts else number
+        is_comment = line.lstrip().startswith("#")
+        if line.endswith("\\") and not is_comment:
+            parts.append(line.strip("\\"))
+            continue
+        yield begun, "".join([*parts, f" {line}" if is_comment else line])
+        parts = []
+    if parts:
+        yield begun, "".join(parts)
+
+
+def _why_not(line: str) -> str | None:
+    requirement, *options = re.split(r" (?=-)", line, maxsplit=1)
+    if line.startswith("-") and not line.startswith(_EDITABLE):
+        return "is an option that is not allowed."
+    if line.startswith(_EDITABLE) or _is_place(requirement.partition(";")[0].strip()):
+        return "is not from the registry. Take the line out; a project is installed afterwards, by itself."
+    if not _REQUIREMENT.fullmatch(requirement) or (options and not _HASHES.fullmatch(options[0])):
+        return "is not the name of a package with versions."
+    return None
