@@ -18,7 +18,7 @@ const GUARANTEES: Record<string, string> = {
   local_sockets: "Sockets on this machine cannot be reached",
   signals: "Other processes cannot be stopped",
   process_list: "Other processes cannot be seen",
-  environment: "Nobody else's environment can be read",
+  environment: "The environment of others cannot be read",
   survivors: "Nothing goes on running afterwards",
 };
 
@@ -56,7 +56,9 @@ function Observed({ report }: { report: Report }) {
           <Badge tone={tone}>{word}</Badge> <span className="text-dim">{meaning}</span>
         </Fact>
         <Fact name="By">{BACKENDS[report.backend] ?? report.backend}</Fact>
-        <Fact name="Required">{sandboxWords(report.required).word}</Fact>
+        <Fact name="Required">
+          {report.required === "none" ? "nothing" : sandboxWords(report.required).word}
+        </Fact>
         {report.tried.map(({ backend, why }) => (
           <Fact key={backend} name="Not used">
             {BACKENDS[backend] ?? backend}: <span className="text-dim">{why}</span>
