@@ -65,7 +65,7 @@ def _checker(path: str, files: Files) -> tuple[str, ...] | None:
 
 
 class _Package(BaseModel):
-    version: str = Field(pattern=r"^\d+\.\d+\.")
+    version: str = Field(pattern=r"^[0-9]{1,6}\.[0-9]{1,6}\.")
 
 
 def _typescript(files: Files) -> tuple[int, int] | None:

@@ -291,6 +291,15 @@ async def test_typescript_is_checked_by_the_compiler_of_the_project(
     )
 
 
+async def test_a_version_beyond_all_numbers_is_no_compiler(use: Use, root: Path):
+    package = root / "node_modules" / "typescript" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text(json.dumps({"version": f"{'9' * 5_000}.1.1"}))
+    (root / "a.ts").write_text("let a = 1;\n")
+    outcome = await use("check_syntax", path="a.ts")
+    assert outcome.text.startswith("Error: 'a.ts' cannot be checked: typescript is not installed")
+
+
 async def test_what_is_not_there_cannot_be_checked(use: Use, root: Path, outside: Path):
     for path in ("missing.py", "../outside/secret.txt", "/etc/passwd", ".", ""):
         assert (await use("check_syntax", path=path)).is_error

@@ -56,6 +56,10 @@ def test_what_is_no_report_counts_nothing(data: bytes):
         b"[" * 100_000,
         b'{"numPassedTests": -1}',
         JEST.replace(b"3", b'"x"'),
+        JEST.replace(b"3", b"1000000001"),
+        JEST.replace(b"3", b"9" * 4_000),
+        JEST.replace(b"3", b"1e300"),
+        JEST.replace(b"2", b"1000000000"),
         b"\xff",
     ],
 )
