@@ -100,7 +100,7 @@ async def open_forge(
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
         stack.push_async_callback(gateway.close)
-        await _check_models(settings, catalog, owner.id)
+        await _check_models(settings, catalog, gateway, owner.id)
         sandboxes = Sandboxes(Level(settings.sandbox_required))
         workspaces = Workspaces(store, settings.data_dir)
         hands = Hands(gateway, events, store, sandboxes)
@@ -146,8 +146,9 @@ def default_models(settings: Settings) -> dict[ModelRole, str]:
     }
 
 
-async def _check_models(settings: Settings, catalog: Catalog, owner_id: str) -> None:
-    """Models that somebody named in the settings; Forge's own defaults are known to have a price."""
+async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, owner_id: str) -> None:
+    """Models that somebody named in the settings; Forge's own defaults are known to have a price. And the books."""
+    await gateway.money.write_off_forgotten()
     named = {
         setting_name(name, field): getattr(settings, name)
         for name, field in Settings.model_fields.items()

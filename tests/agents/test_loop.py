@@ -199,3 +199,33 @@ async def test_a_conversation_too_long_for_the_window_is_compacted_and_goes_on(a
     assert await at_work.told(run, "agent.compacted")
     largest = max(len(str(request.body["messages"])) for request in at_work.server.requests())
     assert largest < 20_000 * 4
+
+
+async def test_arguments_that_no_provider_takes_back_are_refused_and_the_work_goes_on(agent: OpenAgent):
+    at_work = await agent(
+        {"tools": [{"read_file": {"path": "a"}}], "fault": {"kind": "malformed_json", "times": 1}},
+        {"tools": [{"tool": "read_file", "input": {"path": [[[[]]]]}, "id": "twice"}]},
+        {"tools": [{"tool": "read_file", "input": {"path": float("inf")}, "id": "twice"}]},
+        {"text": "Done."},
+    )
+    run = await at_work.work()
+    assert result(run).end == "done"
+    last = at_work.server.requests()[-1].body["messages"]
+    calls = [b["id"] for m in last for b in m["content"] if b["type"] == "tool_use"]
+    answers = [b["tool_use_id"] for m in last for b in m["content"] if b["type"] == "tool_result"]
+    assert len(calls) == 3 and calls == answers
+
+
+async def test_three_equal_calls_in_one_answer_are_one_failure(agent: OpenAgent):
+    missing = {"read_file": {"path": "missing"}}
+    at_work = await agent({"tools": [missing, missing, missing]}, {"text": "It is not there."})
+    assert result(await at_work.work()).end == "done"
+
+
+async def test_a_conversation_the_provider_finds_too_long_is_cut_until_it_fits(agent: OpenAgent):
+    turns = [{"tools": [write(f"{i}.txt", f"next={i + 1} " + "y" * 4000)]} for i in range(6)]
+    too_long = {"text": "Done.", "fault": {"kind": "prompt_too_long", "times": 2}}
+    at_work = await agent(*turns, too_long, scene={"position": r"next=(\d+)"})
+    run = await at_work.work()
+    assert result(run).end == "done"
+    assert await at_work.told(run, "agent.compacted")

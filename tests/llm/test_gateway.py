@@ -334,3 +334,35 @@ async def test_a_model_without_a_price_is_refused_with_the_way_to_set_one(store:
         with pytest.raises(ModelUnknown) as caught:
             await under.gateway.call(spender(), Role.BUILDER, prompt())
     assert "forge models price local:qwen:7b" in (caught.value.hint or "")
+
+
+async def test_a_key_that_a_provider_repeats_in_its_error_is_not_passed_on(
+    store: Store, model_server: StartModels
+):
+    fault = {"kind": "400", "message": "bad header: Bearer sk-right-and-secret"}
+    server = model_server(script({"text": "hello", "fault": fault}))
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url, key_name="SCRIPTED_API_KEY")
+        await under.choose("scripted:scripted")
+        under.secrets["SCRIPTED_API_KEY"] = "sk-right-and-secret"
+        with pytest.raises(ModelRejected) as caught:
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+    assert "sk-right" not in caught.value.message and "[key]" in caught.value.message
+
+
+async def test_a_model_that_says_nothing_for_too_long_is_a_fault_and_is_billed(
+    store: Store, model_server: StartModels, monkeypatch: pytest.MonkeyPatch
+):
+    import forge.llm.adapter
+
+    monkeypatch.setattr(forge.llm.adapter, "SILENCE_S", 0.3)
+    server = model_server(
+        script({"text": "A few words and then", "fault": {"kind": "stall", "after": 1, "seconds": 60}})
+    )
+    async with open_gateway(store) as under:
+        await under.add("scripted", server.url)
+        await under.choose("scripted:scripted")
+        with pytest.raises(ModelFault, match="too long"):
+            await under.gateway.call(spender(), Role.BUILDER, prompt())
+        [call] = await under.calls()
+    assert call.status is CallStatus.FAILED and call.cost_micros > 0

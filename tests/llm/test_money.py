@@ -92,10 +92,10 @@ async def test_a_call_whose_process_died_is_booked_at_its_worst_case_by_the_next
 
 async def test_a_person_can_let_a_run_spend_more(store: Store):
     money = Money(store, Limits(1, 9, 9))
-    with pytest.raises(BudgetExceeded):
+    with pytest.raises(BudgetExceeded) as refused:
         await money.reserve(spender(run_id="run-1"), order(1_500_000))
     async with store.begin() as tx:
-        await money.raise_run(tx, "run-1", 1_000_000)
+        await money.allow_more(tx, refused.value.ledger, 1_000_000)
     await money.reserve(spender(run_id="run-1"), order(1_500_000))
     with pytest.raises(BudgetExceeded):
         await money.reserve(spender(run_id="run-2"), order(1_500_000))
@@ -109,3 +109,15 @@ async def test_a_day_ends_at_midnight_utc(store: Store):
         await money.reserve(spender("b"), order(900_000))
     moment = datetime(2026, 11, 16, 0, 0, tzinfo=UTC)
     await money.reserve(spender("b"), order(900_000))
+
+
+async def test_a_call_that_nobody_settled_is_written_off_after_hours(store: Store):
+    moment = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)
+    money = Money(store, Limits(9, 9, 9), clock=lambda: moment)
+    await money.reserve(spender("a"), order(900_000))
+    await money.write_off_forgotten()
+    assert (await spent(money))["day"].reserved_micros == 900_000
+    moment = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+    await money.write_off_forgotten()
+    day = (await spent(money))["day"]
+    assert (day.reserved_micros, day.spent_micros) == (0, 900_000)

@@ -16,7 +16,6 @@ from forge.llm.messages import (
     ToolCall,
     ToolResult,
     UserMessage,
-    said,
 )
 
 Turn = list[UserMessage | AssistantMessage]
@@ -26,7 +25,7 @@ FULL = 0.75
 ROOMY = 0.45
 """What it is brought down to, so that the next time is far away."""
 KEPT_TURNS = 2
-"""These are never touched, however full the window is."""
+"""These stay whole, unless they alone fill the window."""
 STALE_TOKENS = 16_000
 """So much in older results is worth one re-reading of what follows them (`make bench ARGS=tokens`)."""
 BYTES_PER_TOKEN = 4
@@ -65,7 +64,13 @@ def compact(
     if not is_full and _stale_tokens(turns) < STALE_TOKENS:
         return None
     smaller, shortened = _shorten(turns)
-    smaller, dropped = _drop(smaller, overhead_tokens, ROOMY * window) if is_full else (smaller, 0)
+    dropped = 0
+    if is_full:
+        target = min(ROOMY * window, before / 2) if forced else ROOMY * window
+        smaller, dropped = _drop(smaller, overhead_tokens, target)
+        if overhead_tokens + sum(estimate(turn) for turn in smaller) > FULL * window:
+            smaller, more = _shorten(smaller, keep=0)
+            shortened += more
     if not shortened and not dropped:
         return None
     after = [message for turn in smaller for message in turn]
@@ -100,10 +105,10 @@ def _stale_tokens(turns: list[Turn]) -> int:
     return saved // BYTES_PER_TOKEN
 
 
-def _shorten(turns: list[Turn]) -> tuple[list[Turn], int]:
+def _shorten(turns: list[Turn], *, keep: int = KEPT_TURNS) -> tuple[list[Turn], int]:
     """All long results but those of the last turns."""
     smaller, count = list(turns), 0
-    for i in range(1, len(turns) - KEPT_TURNS):
+    for i in range(1, len(turns) - keep):
         smaller[i] = [_shortened(message) for message in turns[i]]
         count += sum(
             was is not now
@@ -145,7 +150,8 @@ def _drop(turns: list[Turn], overhead_tokens: int, target: float) -> tuple[list[
         end = i
     if not dropped:
         return turns, 0
-    return [[*turns[0], _note(dropped, used), *kept], *turns[end + 1 :]], dropped
+    opening = [message for message in turns[0] if not (isinstance(message, UserMessage) and message.is_note)]
+    return [[*opening, *kept, _note(used)], *turns[end + 1 :]], dropped
 
 
 def _uses(turn: Turn) -> list[str]:
@@ -158,13 +164,13 @@ def _uses(turn: Turn) -> list[str]:
     ]
 
 
-def _note(dropped: int, used: list[str]) -> UserMessage:
+def _note(used: list[str]) -> UserMessage:
     listed = "\n".join(f"- {line}" for line in used[-LISTED:])
-    more = f"\n(and {len(used) - LISTED} earlier ones)" if len(used) > LISTED else ""
-    return said(
-        f"[{dropped} earlier messages were left out to save room. In them you used these tools:\n{listed}{more}\n"
+    text = (
+        f"[Earlier messages were left out to save room. The last tools you used in them:\n{listed}\n"
         "The files are as these calls left them: read what you need again.]"
     )
+    return UserMessage(parts=[Text(text=text)], is_note=True)
 
 
 def _size(message: UserMessage | AssistantMessage) -> int:

@@ -28,7 +28,6 @@ SHOWN = 4000
 """Characters of a result or a thought that go into the log; the conversation has them whole."""
 FLUSH_S = 0.05
 LONGEST_WHISPER = 1000
-UNKNOWN_WINDOW = 100_000
 BYTES_PER_TOKEN = 4
 
 
@@ -99,14 +98,15 @@ class Hands:
             return {
                 "budget": {
                     "budget": error.budget,
+                    "ledger": error.ledger,
                     "spent_micros": error.spent_micros,
                     "limit_micros": error.limit_micros,
                     "needed_micros": error.needed_micros,
                 }
             }
         except ContextFull:
-            return {"too_long": True, "window": UNKNOWN_WINDOW}
-        return Told({"reply": reply.model_dump(mode="json")}, (_turn(turn, reply),))
+            return {"too_long": True}
+        return Told({"reply": reply.model_dump(mode="json"), "at": now().isoformat()}, (_turn(turn, reply),))
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> Told:
         began = time.perf_counter()
@@ -122,7 +122,7 @@ class Hands:
             duration_ms=round((time.perf_counter() - began) * 1000),
             detail=outcome.detail,
         )
-        return Told(outcome.model_dump(mode="json"), (used,))
+        return Told({"outcome": outcome.model_dump(mode="json"), "at": now().isoformat()}, (used,))
 
 
 def _turn(turn: int, reply: Reply) -> AgentTurn:

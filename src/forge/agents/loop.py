@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from forge.agents import store
-from forge.agents.compaction import compact
+from forge.agents.compaction import compact, estimate
 from forge.agents.hands import Hands
 from forge.agents.models import (
     AgentCompacted,
@@ -23,7 +23,6 @@ from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFOR
 from forge.agents.spec import AgentSpec
 from forge.agents.spending import ask_for_money
 from forge.agents.tools import ToolBox, failure
-from forge.kernel.clock import now
 from forge.kernel.hashing import hash_json
 from forge.llm.messages import (
     AssistantMessage,
@@ -87,9 +86,9 @@ class Agent:
     async def _turn(self) -> AgentEnd | None:
         """One answer of the model and what it asks for; None to go on."""
         turn = self._result.turns + 1
-        await self._listen(turn)
-        if (end := self._limit()) is not None:  # a tool may have taken all the time
+        if (end := self._limit()) is not None:
             return end
+        await self._listen(turn)
         thought = await self._think(turn)
         if not isinstance(thought, Reply):
             return thought
@@ -118,17 +117,15 @@ class Agent:
         """What people said meanwhile goes in before the model is asked, in order and as one message."""
         compacted = self._make_room(turn)
 
-        async def hear(tx: Tx) -> dict[str, Any]:
+        async def hear(tx: Tx) -> list[Any]:
             messages = await store.take_messages(tx, self._context.run_id, turn)
             facts = [AgentHeard(turn=turn, messages=messages)] if messages else []
             if compacted or facts:
                 told = [compacted, *facts] if compacted else facts
                 await self._hands.events.append(tx, run_stream(self._context.run_id), *told)
-            return {"at": now().isoformat(), "heard": [message.model_dump() for message in messages]}
+            return [message.model_dump() for message in messages]
 
-        listened = await self._context.transact("hear", hear)
-        self._last_seen = datetime.fromisoformat(listened["at"])
-        heard = [Interjection.model_validate(one) for one in listened["heard"]]
+        heard = [Interjection.model_validate(one) for one in await self._context.transact("hear", hear)]
         if heard:
             text = "\n\n".join(HEARD.format(text=message.text) for message in heard)
             self._history.append(said(text, pinned=True))
@@ -162,14 +159,22 @@ class Agent:
                 f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=MODEL_RETRY
             )
             if "reply" in answered:
+                self._last_seen = datetime.fromisoformat(answered["at"])
                 return Reply.model_validate(answered["reply"])
             if "too_long" in answered:
-                self._is_too_long = True
-                self._stumbles += 1
-                self._window = self._window or answered["window"]
+                self._note_too_long()
                 return None
-            if not await ask_for_money(self._context, self._hands.gateway.money, answered["budget"]):
+            waited = await ask_for_money(self._context, self._hands.gateway.money, answered["budget"])
+            if waited is None:
                 return AgentEnd.MONEY
+            self._began += waited  # a person's time is not the agent's
+
+    def _note_too_long(self) -> None:
+        """The window is smaller than we thought: at most what we just sent."""
+        self._is_too_long = True
+        self._stumbles += 1
+        sent = self._hands.overhead_tokens(self._prompt()) + estimate(self._history)
+        self._window = min(self._window or sent, sent)
 
     def _prompt(self) -> Prompt:
         spec = self._spec
@@ -177,13 +182,13 @@ class Agent:
             system=spec.system,
             messages=list(self._history),
             tools=spec.tools.specs(),
-            max_output=spec.max_output,
+            max_output=min(spec.max_output, self._window // 4) if self._window else spec.max_output,
             settled=self._settled,
         )
 
     def _take(self, reply: Reply) -> None:
         result = self._result
-        self._window = reply.context_window
+        self._window = min(self._window or reply.context_window, reply.context_window)
         self._history.append(reply.message)
         self._result = result.model_copy(
             update={
@@ -215,9 +220,9 @@ class Agent:
             self._history.append(said(told))
 
     def _drop_empty_answer(self) -> None:
-        """Providers refuse an assistant's message without content."""
+        """Providers refuse an assistant's message without content, and one that only thinks."""
         last = self._history[-1]
-        if isinstance(last, AssistantMessage) and not last.parts:
+        if isinstance(last, AssistantMessage) and not last.text and not last.tool_calls:
             self._history.pop()
 
     async def _use_tools(self, turn: int, calls: list[ToolCall]) -> AgentEnd | None:
@@ -230,26 +235,33 @@ class Agent:
                     for call in group
                 ]
             )
-            used += zip(group, map(_tool_outcome, outcomes), strict=True)
+            used += zip(group, map(self._outcome, outcomes), strict=True)
         self._result = self._result.model_copy(update={"tool_calls": self._result.tool_calls + len(used)})
-        counts = [self._count_failure(call, outcome) for call, outcome in used]
-        warned = [
-            (call, _warn(outcome, count, self._spec.limits.same_failure))
-            for (call, outcome), count in zip(used, counts, strict=True)
-        ]
+        limit = self._spec.limits.same_failure
+        self._count_failures(used)
+        counts = [self._failures.get(_signature(call), 0) for call, _ in used]
+        warned = [(call, _warn(outcome, n, limit)) for (call, outcome), n in zip(used, counts, strict=True)]
         self._history.append(_results(warned))
-        return AgentEnd.LOOP if max(counts) >= self._spec.limits.same_failure else None
+        return AgentEnd.LOOP if max(counts) >= limit else None
 
-    def _count_failure(self, call: ToolCall, outcome: ToolOutcome) -> int:
-        """How often this very call has failed since anything changed."""
-        signature = hash_json([call.name, call.arguments])
-        if not outcome.is_error:
-            if not self._spec.tools.only_reads(call.name):
+    def _count_failures(self, used: list[tuple[ToolCall, ToolOutcome]]) -> None:
+        """How often the very same call has failed since anything changed; once for each answer."""
+        counted: set[str] = set()
+        for call, outcome in used:
+            signature = _signature(call)
+            if outcome.is_error and signature not in counted:
+                self._failures[signature] = self._failures.get(signature, 0) + 1
+                counted.add(signature)
+            elif not outcome.is_error and self._spec.tools.only_reads(call.name):
+                self._failures.pop(signature, None)
+            elif not outcome.is_error:
                 self._failures.clear()
-            self._failures.pop(signature, None)
-            return 0
-        self._failures[signature] = self._failures.get(signature, 0) + 1
-        return self._failures[signature]
+
+    def _outcome(self, outcome: Outcome) -> ToolOutcome:
+        if outcome.error is not None:
+            return failure(outcome.error.message)
+        self._last_seen = max(self._last_seen, datetime.fromisoformat(outcome.value["at"]))
+        return ToolOutcome.model_validate(outcome.value["outcome"])
 
     async def _tell(self, name: str, fact: AgentEnded) -> None:
         async def tell(tx: Tx) -> None:
@@ -270,10 +282,8 @@ def _groups(calls: list[ToolCall], tools: ToolBox) -> list[list[ToolCall]]:
     return groups
 
 
-def _tool_outcome(outcome: Outcome) -> ToolOutcome:
-    if outcome.error is not None:
-        return failure(outcome.error.message)
-    return ToolOutcome.model_validate(outcome.value)
+def _signature(call: ToolCall) -> str:
+    return hash_json([call.name, call.arguments])
 
 
 def _warn(outcome: ToolOutcome, count: int, limit: int) -> ToolOutcome:

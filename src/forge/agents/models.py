@@ -101,7 +101,7 @@ class NewInterjection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(min_length=1, max_length=20_000)
+    text: str = Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")
 
 
 class Interjection(BaseModel):

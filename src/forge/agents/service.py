@@ -26,7 +26,7 @@ class Agents:
 
     async def interject(self, account_id: str, run_id: str, new: NewInterjection, *, by: str) -> Interjection:
         """It is heard before the agent's next turn; the event `agent.heard` says when that was."""
-        run = (await self._runs.get(account_id, run_id)).run
+        run = await self._runs.find_one(account_id, run_id)
         if run.kind != KIND:
             raise NotFound(f"The run {run_id} is no agent.")
         if run.status.is_final:

@@ -1,5 +1,6 @@
 """When the money is used up, a person decides: the run waits at a gate that says what was spent."""
 
+from datetime import timedelta
 from typing import Any
 
 from forge.llm.errors import BUDGET_NAMES
@@ -10,24 +11,22 @@ from forge.runs.models import GateOption, GateStatus, Question
 from forge.store.engine import Tx
 
 LEAST_MICROS = 1 * MICROS
+MORE = "more"
 
 
-async def ask_for_money(context: RunContext, money: Money, spent: dict[str, Any]) -> bool:
-    """True when the run may go on."""
-    budget: str = spent["budget"]
+async def ask_for_money(context: RunContext, money: Money, spent: dict[str, Any]) -> timedelta | None:
+    """How long a person took to let the run go on; None when it may not."""
     more = max(spent["limit_micros"] // 2, 2 * spent["needed_micros"], LEAST_MICROS)
     gate = await context.ask(_question(spent, more))
     if gate.status is not GateStatus.ANSWERED or gate.answer is None or gate.answer.option == "stop":
-        return False
+        return None
 
     async def allow(tx: Tx) -> None:
-        if budget == "run":
-            await money.raise_run(tx, context.run_id, more)
-        elif budget == "day":
-            await money.raise_day(tx, context.account_id, more)
+        if gate.answer and gate.answer.option == MORE:
+            await money.allow_more(tx, spent["ledger"], more)
 
     await context.transact("raise budget", allow)
-    return True
+    return gate.answer.answered_at - gate.opened_at
 
 
 def _question(spent: dict[str, Any], more: int) -> Question:
@@ -35,7 +34,7 @@ def _question(spent: dict[str, Any], more: int) -> Question:
     go_on = (
         GateOption(id="again", label="Try again")
         if budget == "server"
-        else GateOption(id="more", label=f"Allow {_dollars(more)} more", tone="positive")
+        else GateOption(id=MORE, label=f"Allow {_dollars(more)} more", tone="positive")
     )
     return Question(
         kind="budget",

@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
 MOST_PROBLEMS = 10
+MOST_ARGUMENTS = 2_000_000
+"""More than any tool takes; reading it would hold up everybody else."""
 
 
 class Effect(StrEnum):
@@ -65,13 +67,14 @@ class ToolBox:
 
     def __init__(self, tools: Iterable[Tool[Any]]) -> None:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
+        self._specs = [tool.spec() for tool in self._tools.values()]
 
     @property
     def names(self) -> list[str]:
         return list(self._tools)
 
     def specs(self) -> list[ToolSpec]:
-        return [tool.spec() for tool in self._tools.values()]
+        return self._specs
 
     def only_reads(self, name: str) -> bool:
         tool = self._tools.get(name)
@@ -80,7 +83,11 @@ class ToolBox:
     async def use(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
-            return failure(f"There is no tool called {call.name!r}. There are: {', '.join(self._tools)}.")
+            return failure(
+                f"There is no tool called {call.name[:100]!r}. There are: {', '.join(self._tools)}."
+            )
+        if len(call.arguments) > MOST_ARGUMENTS:
+            return failure(f"The arguments are too long: {len(call.arguments):,} characters.")
         try:
             given = tool.input.model_validate(parse_arguments(call))
         except ValueError as error:
@@ -108,14 +115,14 @@ def arguments_of(call: ToolCall) -> dict[str, Any] | None:
 
 
 def parse_arguments(call: ToolCall) -> object:
-    """Raises ValueError, also for what JSON can say and no text can hold: half a character, numbers beyond all."""
-    found = json.loads(call.arguments or "{}", parse_constant=_refuse_constant)
-    json.dumps(found, ensure_ascii=False).encode()
+    """Raises ValueError, also for what JSON can say and nothing can hold: half a character, numbers beyond all, a
+    thousand brackets in a row."""
+    try:
+        found = json.loads(call.arguments or "{}")
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
     return found
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _what_is_wrong(error: ValueError) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -66,8 +66,10 @@ class EventLog:
             self.hub.whisper(whisper)
             await self._pass_on(whisper)
 
-    async def read(self, tx: Tx, stream: str, *, after: int = 0, limit: int = 1000) -> list[Event]:
-        return await store.read(tx, stream, after=after, limit=limit)
+    async def read(
+        self, tx: Tx, stream: str, *, after: int = 0, limit: int = 1000, types: Collection[str] = ()
+    ) -> list[Event]:
+        return await store.read(tx, stream, after=after, limit=limit, types=types)
 
     async def last_seq(self, stream: str) -> int:
         async with self._database.read() as tx:

@@ -1,6 +1,6 @@
 """The SQL of the event log."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -51,14 +51,13 @@ async def notify_lightly(tx: Tx, notice: Notice) -> None:
     await tx.execute(_TELL_LIGHTLY, {"channel": notice.channel, "payload": notice.payload})
 
 
-async def read(tx: Tx, stream: str, *, after: int, limit: int) -> list[Event]:
+async def read(tx: Tx, stream: str, *, after: int, limit: int, types: Collection[str] = ()) -> list[Event]:
+    """All types, unless some are named."""
     columns = (events.c.stream, events.c.seq, events.c.at, events.c.type, events.c.data)
-    found = await tx.execute(
-        sa.select(*columns)
-        .where(events.c.stream == stream, events.c.seq > after)
-        .order_by(events.c.seq)
-        .limit(limit)
-    )
+    query = sa.select(*columns).where(events.c.stream == stream, events.c.seq > after)
+    if types:
+        query = query.where(events.c.type.in_(types))
+    found = await tx.execute(query.order_by(events.c.seq).limit(limit))
     return [Event(*row) for row in found]
 
 

@@ -4,9 +4,13 @@ It makes exactly one HTTP request per call. Retries, failover and money belong t
 step around it, so everything that would make the libraries try again by themselves is switched off here.
 """
 
+import asyncio
+import json
+import re
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Literal, cast
 
 import httpx2
@@ -25,6 +29,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
+from forge.kernel.ids import new_id
 from forge.kernel.text import whole_characters
 from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
 from forge.llm.messages import (
@@ -44,11 +49,16 @@ OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "none"
 """Endpoints that want no key still need the client to be given one."""
 CONNECT_S = 10.0
-SILENCE_S = 120.0
-"""Longest pause between two bytes; providers send pings while a model thinks."""
-FIRST_EVENT_S = 300.0
+FIRST_EVENT_S = 600.0
+"""Until the first word: a local model may have to read a long conversation first."""
+SILENCE_S = 300.0
+"""Longest pause between two pieces of an answer. Pings of a provider do not count: they only say that it is there."""
+WHOLE_S = 3600.0
+"""Longest answer."""
 
 DeltaKind = Literal["text", "thinking"]
+MOST_SAID = 300
+CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 OnDelta = Callable[[DeltaKind, str], Awaitable[None]]
 RAW_STOPS = {
     "refusal": StopReason.REFUSED,
@@ -83,10 +93,13 @@ class Received:
 class Connections:
     """Clients to providers, kept open between calls, closed with the process."""
 
-    def __init__(self, *, silence_s: float = SILENCE_S) -> None:
-        timeout = httpx2.Timeout(connect=CONNECT_S, read=silence_s, write=60.0, pool=CONNECT_S)
+    def __init__(self) -> None:
+        timeout = httpx2.Timeout(connect=CONNECT_S, read=FIRST_EVENT_S, write=60.0, pool=CONNECT_S)
         limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
-        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=True)
+        no_cookies = CookieJar(
+            DefaultCookiePolicy(allowed_domains=[])
+        )  # they would pass from account to account
+        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
         self._timeout = timeout
 
     async def close(self) -> None:
@@ -102,7 +115,8 @@ class Connections:
                 max_retries=0,
                 timeout=self._timeout,
             )
-            client.auth_token = None  # a token in the environment must not travel with somebody's key
+            client.auth_token = None  # nothing of the environment may travel with somebody's key
+            client._custom_headers = {}  # pyright: ignore[reportPrivateUsage]  (the only way)
             return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=client))
         openai = AsyncOpenAI(
             api_key=secret,
@@ -111,29 +125,54 @@ class Connections:
             max_retries=0,
             timeout=self._timeout,
         )
+        openai.organization = openai.project = None
+        openai._custom_headers = {}  # pyright: ignore[reportPrivateUsage]
         return OpenAIChatModel(name, provider=OpenAIProvider(openai_client=openai))
 
 
-async def receive(
-    model: Model, kind: ProviderKind, prompt: Prompt, received: Received, on_delta: OnDelta | None
-) -> None:
+@dataclass(frozen=True)
+class Line:
+    """A connection to one model, and the key that must not be heard on it."""
+
+    model: Model
+    kind: ProviderKind
+    key: SecretStr | None
+
+    def hushed(self, text: str) -> str:
+        """A provider's error may repeat what it was sent."""
+        if self.key is not None and (secret := self.key.get_secret_value()):
+            text = text.replace(secret, "[key]")
+        return text[:MOST_SAID]
+
+
+async def receive(line: Line, prompt: Prompt, received: Received, on_delta: OnDelta | None) -> None:
     """One streamed request. `received` fills as it goes, so that a failed call leaves what came of it."""
-    messages = to_wire(prompt.messages, prompt.settled if kind is ProviderKind.ANTHROPIC else ())
-    with _own_errors():
-        async with model.request_stream(
-            messages, _settings(kind, prompt), _parameters(kind, prompt)
-        ) as stream:
+    messages = to_wire(prompt.messages, line.kind, prompt.settled)
+    settings, parameters = _settings(line.kind, prompt), _parameters(line.kind, prompt)
+    with _own_errors(line):
+        async with (
+            asyncio.timeout(WHOLE_S),
+            line.model.request_stream(messages, settings, parameters) as stream,
+        ):
+            received.began = True
             try:
                 await _pump(stream, received, on_delta)
             finally:
                 _take(stream, received)
+    received.parts = _with_own_ids(received.parts, prompt)
     if received.stop is None:
         raise ModelFault("The model's answer broke off: the stream ended without saying why.")
 
 
 async def _pump(stream: StreamedResponse, received: Received, on_delta: OnDelta | None) -> None:
-    async for event in stream:
-        received.began = True
+    events, patience_s = aiter(stream), FIRST_EVENT_S
+    while True:
+        try:
+            async with asyncio.timeout(patience_s):
+                event = await anext(events)
+        except StopAsyncIteration:
+            return
+        patience_s = SILENCE_S
         delta = _delta(event)
         if delta and delta[1] and on_delta:
             received.shown = received.shown or delta[0] == "text"
@@ -189,7 +228,7 @@ def _usage(usage: RequestUsage) -> Usage:
 def _from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:
     match part:
         case wire.TextPart():
-            return Text(text=whole_characters(part.content)) if part.content else None
+            return Text(text=whole_characters(part.content)) if part.content.strip() else None
         case wire.ThinkingPart():
             return Thinking(
                 text=whole_characters(part.content),
@@ -208,17 +247,34 @@ def _from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | Non
             return None
 
 
+def _with_own_ids(
+    parts: list[Text | Thinking | ToolCall], prompt: Prompt
+) -> list[Text | Thinking | ToolCall]:
+    """Each call needs an id that no other has and that every provider takes: some models repeat theirs."""
+    earlier = (message for message in prompt.messages if isinstance(message, AssistantMessage))
+    seen = {call.id for message in earlier for call in message.tool_calls}
+    named: list[Text | Thinking | ToolCall] = []
+    for part in parts:
+        if isinstance(part, ToolCall):
+            if part.id in seen or not re.fullmatch(CALL_ID, part.id):
+                part = part.model_copy(update={"id": f"call_{new_id()}"})
+            seen.add(part.id)
+        named.append(part)
+    return named
+
+
 def to_wire(
-    messages: Sequence[UserMessage | AssistantMessage], settled: Sequence[int] = ()
+    messages: Sequence[UserMessage | AssistantMessage], kind: ProviderKind, settled: Sequence[int] = ()
 ) -> list[wire.ModelMessage]:
     """What was said in a row is one message: providers want the two sides to take turns."""
+    marked = settled if kind is ProviderKind.ANTHROPIC else ()
     sent: list[wire.ModelMessage] = []
     for i, message in enumerate(messages):
         if isinstance(message, AssistantMessage):
-            sent.append(_response(message))
+            sent.append(_response(message, kind))
             continue
         parts = _request_parts(message)
-        if i in settled:
+        if i in marked:
             parts.append(wire.UserPromptPart([wire.CachePoint()]))
         if sent and isinstance(last := sent[-1], wire.ModelRequest):
             sent[-1] = wire.ModelRequest([*last.parts, *parts])
@@ -238,12 +294,14 @@ def _request_parts(message: UserMessage) -> list[wire.ModelRequestPart]:
     return parts
 
 
-def _response(message: AssistantMessage) -> wire.ModelResponse:
+def _response(message: AssistantMessage, kind: ProviderKind) -> wire.ModelResponse:
     parts: list[wire.ModelResponsePart] = []
     for part in message.parts:
         match part:
             case Text():
                 parts.append(wire.TextPart(part.text))
+            case Thinking() if part.provider not in (None, kind.value):
+                pass  # no other provider may see it
             case Thinking():
                 parts.append(
                     wire.ThinkingPart(
@@ -251,12 +309,22 @@ def _response(message: AssistantMessage) -> wire.ModelResponse:
                     )
                 )
             case ToolCall():
-                parts.append(wire.ToolCallPart(part.name, part.arguments, part.id))
+                parts.append(wire.ToolCallPart(part.name, _strict(part.arguments), part.id))
     return wire.ModelResponse(parts)
 
 
+def _strict(arguments: str) -> str:
+    """As the model wrote them, unless no provider would take them back: numbers beyond all, or not an object."""
+    try:
+        found = json.loads(arguments)
+        json.dumps(found, allow_nan=False)
+    except (ValueError, RecursionError):
+        return json.dumps({"INVALID_JSON": arguments})
+    return arguments if isinstance(found, dict) else json.dumps({"INVALID_JSON": arguments})
+
+
 def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
-    common = ModelSettings(max_tokens=prompt.max_output, max_retries=0, first_event_timeout=FIRST_EVENT_S)
+    common = ModelSettings(max_tokens=prompt.max_output, max_retries=0)
     if kind is not ProviderKind.ANTHROPIC:
         return common
     cached = AnthropicModelSettings(anthropic_cache=True, anthropic_cache_instructions=True)
@@ -289,18 +357,19 @@ def _tool(tool: ToolSpec) -> ToolDefinition:
 
 
 @contextmanager
-def _own_errors() -> Generator[None]:
+def _own_errors(line: Line) -> Generator[None]:
     """Turns the library's errors into ours, by what is to be done about them."""
     try:
         yield
+    except TimeoutError as error:
+        raise ModelFault("The model has said nothing for too long.") from error
     except Exception as error:
-        if (ours := _translated(error)) is not None:
+        if (ours := _translated(error, line.hushed(str(error)))) is not None:
             raise ours from error
         raise
 
 
-def _translated(error: Exception) -> Exception | None:
-    said = str(error)[:300]
+def _translated(error: Exception, said: str) -> Exception | None:
     match error:
         case pydantic_ai_errors.ModelContextWindowExceededError():
             return ContextFull("The conversation is longer than the model's window.")

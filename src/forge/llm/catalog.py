@@ -22,6 +22,7 @@ from forge.llm.models import (
 )
 from forge.llm.pricing import PriceBook, load_table
 from forge.store.engine import Store, Tx
+from forge.store.outage import survives_outage
 
 Secrets = Callable[[str, str], Awaitable[SecretStr]]
 """Name and scope of a secret to its value; raises `NotFound`."""
@@ -61,6 +62,7 @@ class Catalog:
         self._secrets = secrets
         self._defaults = defaults
 
+    @survives_outage
     async def chain(self, account_id: str, scope: str, role: Role) -> list[Target]:
         """The models of a role, in the order they are tried."""
         await load_table()

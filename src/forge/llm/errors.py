@@ -48,13 +48,16 @@ class BudgetExceeded(Conflict):
 
     code = "budget"
 
-    def __init__(self, budget: str, *, spent_micros: int, limit_micros: int, needed_micros: int) -> None:
+    def __init__(
+        self, budget: str, *, ledger: str, spent_micros: int, limit_micros: int, needed_micros: int
+    ) -> None:
         super().__init__(
             f"The {BUDGET_NAMES[budget]} is used up: ${spent_micros / 1e6:.2f} of ${limit_micros / 1e6:.2f} is "
             f"spent or reserved, and the next call may cost ${needed_micros / 1e6:.2f}.",
             hint="Raise it: forge models budget, or Settings, Models.",
         )
         self.budget = budget
+        self.ledger = ledger
         self.spent_micros = spent_micros
         self.limit_micros = limit_micros
         self.needed_micros = needed_micros

@@ -5,6 +5,7 @@ down the chain of a role's models, only when the provider is at fault, and never
 the answer.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -44,7 +45,7 @@ class Gateway:
     ) -> Reply:
         """The next message of a conversation, from the first model of the role's chain that can give it."""
         chain = await self._catalog.chain(spender.account_id, spender.scope, role)
-        awake = [target for target in chain if not self._breaker.rests(target.ref)] or chain
+        awake = [one for one in chain if not self._breaker.rests(_watched(spender, one))] or chain
         for target in awake[:-1]:
             try:
                 return await self.call_model(spender, role, target, prompt, on_delta=on_delta)
@@ -64,21 +65,30 @@ class Gateway:
         on_delta: "OnDelta | None" = None,
     ) -> Reply:
         """One model; called again while its provider only pauses."""
+        watched = _watched(spender, target)
         try:
-            reply = await self._requests.make(Request(spender, role, target, prompt), on_delta)
-            for _ in range(MOST_PAUSES):
-                if reply.stop is not StopReason.PAUSED:
-                    break
-                longer = prompt.model_copy(update={"messages": [*prompt.messages, reply.message]})
-                more = await self._requests.make(Request(spender, role, target, longer), on_delta)
-                reply = _joined(reply, more)
+            reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), on_delta)
         except ModelFault as fault:
-            self._breaker.failed(target.ref, fault.retry_after_s)
+            self._breaker.failed(watched, fault.retry_after_s)
             raise
-        self._breaker.worked(target.ref)
-        if reply.stop is StopReason.PAUSED:
-            raise ModelFault("The model paused again and again without an answer.")
+        self._breaker.worked(watched)
         return reply
+
+    async def _whole_answer(self, request: Request, on_delta: "OnDelta | None") -> Reply:
+        reply = await self._requests.make(request, on_delta)
+        for _ in range(MOST_PAUSES):
+            if reply.stop is not StopReason.PAUSED:
+                return reply
+            so_far = [*request.prompt.messages, reply.message]
+            longer = request.prompt.model_copy(update={"messages": so_far})
+            try:
+                more = await self._requests.make(replace(request, prompt=longer), on_delta)
+            except ModelFault as fault:
+                if on_delta and reply.message.text:
+                    raise WordsWereShown(fault.message, retry_after_s=fault.retry_after_s) from fault
+                raise
+            reply = _joined(reply, more)
+        raise ModelFault("The model paused again and again without an answer.")
 
     async def ask(self, spender: Spender, role: Role, prompt: Prompt, answer: type[T]) -> T:
         """An answer of a given shape. What does not fit goes back once, with the errors only."""
@@ -96,6 +106,17 @@ class Gateway:
             return answer.model_validate_json(answer_text(again))
         except ValidationError as error:
             raise AnswerUnusable(why_unusable(again.stop, problems_of(error))) from error
+
+
+def fitted(prompt: Prompt, target: Target) -> Prompt:
+    """An answer may take a quarter of the model's window at most: the rest is for the conversation."""
+    room = max(1, target.price.context_window // 4)
+    return prompt if prompt.max_output <= room else prompt.model_copy(update={"max_output": room})
+
+
+def _watched(spender: Spender, target: Target) -> str:
+    """Each account has its own providers, addresses and keys: one's trouble is not another's."""
+    return f"{spender.account_id}/{target.ref}"
 
 
 def _joined(first: Reply, second: Reply) -> Reply:

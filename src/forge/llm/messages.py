@@ -52,6 +52,8 @@ class UserMessage(Part):
     parts: list[Annotated[Text | ToolResult, Field(discriminator="kind")]]
     pinned: bool = False
     """Never dropped or shortened when the conversation is compacted: a directive, an audit's findings."""
+    is_note: bool = False
+    """Says what a compaction left out; the next one writes it anew."""
 
 
 class AssistantMessage(Part):

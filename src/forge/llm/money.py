@@ -4,9 +4,10 @@ A call is in the books from its reservation on. When its process dies, the next 
 open and books it at its worst case: nobody knows better, and a budget must not leak.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from forge.kernel.clock import now
@@ -14,10 +15,15 @@ from forge.kernel.ids import new_id
 from forge.llm import store
 from forge.llm.errors import BudgetExceeded
 from forge.llm.models import MICROS, CallStatus, Role, Spent, Usage
-from forge.llm.store import Settlement
+from forge.llm.store import OpenCall, Settlement
 from forge.store.engine import Store, Tx
+from forge.store.outage import survives_outage
+
+log = logging.getLogger(__name__)
 
 Budget = Literal["run", "day", "server"]
+FORGOTTEN_AFTER = timedelta(hours=3)
+"""No call takes so long."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Money:
         self._limits = limits
         self._clock = clock
 
+    @survives_outage
     async def reserve(self, spender: Spender, order: Order) -> str:
         """The id of the call that may now be made. Raises `BudgetExceeded`, and then nothing has changed."""
         call_id = new_id()
@@ -68,6 +75,7 @@ class Money:
                     ledger = (await store.find_ledgers(tx, [key]))[key]
                     raise BudgetExceeded(
                         budget,
+                        ledger=key,
                         spent_micros=ledger.spent_micros + ledger.reserved_micros,
                         limit_micros=limit + ledger.raised_micros,
                         needed_micros=amount,
@@ -89,18 +97,26 @@ class Money:
             await store.insert_call(tx, values)
         return call_id
 
+    @survives_outage
     async def settle(self, spender: Spender, call_id: str, settlement: Settlement) -> None:
         async with self._database.begin() as tx:
-            for found_id, reserved, keys in await store.find_open_calls(tx, spender.key):
-                if found_id == call_id:
-                    await self._book(tx, call_id, reserved, keys, settlement)
+            for call in await store.find_open_calls(tx, step_key=spender.key):
+                if call.id == call_id:
+                    await self._book(tx, call, settlement)
 
-    async def raise_run(self, tx: Tx, run_id: str, by_micros: int) -> None:
-        """A person lets a run spend more."""
-        await store.raise_limit(tx, _run_key(run_id), by_micros)
+    async def allow_more(self, tx: Tx, ledger: str, by_micros: int) -> None:
+        """A person lets a run, or a day, go further."""
+        await store.raise_limit(tx, ledger, by_micros)
 
-    async def raise_day(self, tx: Tx, account_id: str, by_micros: int) -> None:
-        await store.raise_limit(tx, _day_key(account_id, self._clock()), by_micros)
+    async def write_off_forgotten(self) -> None:
+        """Calls nobody will settle any more: their process died, and their run was cancelled before it went on."""
+        before = self._clock() - FORGOTTEN_AFTER
+        async with self._database.begin() as tx:
+            found = await store.find_open_calls(tx, before=before)
+            for call in found:
+                await self._book(tx, call, _lost(call, self._clock()))
+        if found:
+            log.warning("booked %d calls at their worst case: nobody settled them in time", len(found))
 
     async def spent(self, account_id: str) -> list[Spent]:
         """The account's day and the server's."""
@@ -138,16 +154,19 @@ class Money:
 
     async def _write_off(self, tx: Tx, step_key: str) -> None:
         """Calls that this step began before its process died."""
-        for call_id, reserved, keys in await store.find_open_calls(tx, step_key):
-            lost = Settlement(CallStatus.LOST, Usage(), reserved, self._clock(), error="process died")
-            await self._book(tx, call_id, reserved, keys, lost)
+        for call in await store.find_open_calls(tx, step_key=step_key):
+            await self._book(tx, call, _lost(call, self._clock()))
 
-    async def _book(
-        self, tx: Tx, call_id: str, reserved: int, keys: list[str], settlement: Settlement
-    ) -> None:
-        if await store.settle_call(tx, call_id, settlement):
-            for key in keys:
-                await store.book(tx, key, reserved_micros=reserved, cost_micros=settlement.cost_micros)
+    async def _book(self, tx: Tx, call: OpenCall, settlement: Settlement) -> None:
+        if await store.settle_call(tx, call.id, settlement):
+            for key in call.ledgers:
+                await store.book(
+                    tx, key, reserved_micros=call.reserved_micros, cost_micros=settlement.cost_micros
+                )
+
+
+def _lost(call: OpenCall, at: datetime) -> Settlement:
+    return Settlement(CallStatus.LOST, Usage(), call.reserved_micros, at, error="process died")
 
 
 def _micros(dollars: float) -> int:

@@ -85,7 +85,7 @@ class Requests:
 
     async def make(self, request: Request, on_delta: "OnDelta | None") -> Reply:
         connections = await self._open()
-        from forge.llm.adapter import Received, receive
+        from forge.llm.adapter import Line, Received, receive
 
         target, spender = request.target, request.spender
         key = await self._catalog.key(target, spender.account_id, spender.scope)
@@ -93,20 +93,21 @@ class Requests:
         call_id = await self._money.reserve(spender, request.order())
         received, clock = Received(), _Clock(on_delta)
         try:
-            await receive(model, target.provider.kind, request.prompt, received, clock.pass_on)
+            await receive(Line(model, target.provider.kind, key), request.prompt, received, clock.pass_on)
         except BaseException as error:
             await asyncio.shield(self._settle_failed(request, call_id, received, clock, error))
             if isinstance(error, ModelFault) and received.shown and on_delta:
                 raise WordsWereShown(error.message, retry_after_s=error.retry_after_s) from error
             raise
-        return await self._settle(request, call_id, received, clock)
+        return await asyncio.shield(self._settle(request, call_id, received, clock))
 
     async def _settle(self, request: Request, call_id: str, received: "Received", clock: _Clock) -> Reply:
         target = request.target
-        cost = target.book.cost_micros(target.provider, target.model, received.usage)
+        usage = received.usage if received.usage.sent else _billed(received, request.prompt)
+        cost = target.book.cost_micros(target.provider, target.model, usage)
         settlement = Settlement(
             CallStatus.SETTLED,
-            received.usage,
+            usage,
             cost,
             now(),
             stop=received.stop,
@@ -118,7 +119,7 @@ class Requests:
         return Reply(
             message=received.message,
             stop=received.stop or StopReason.END,
-            usage=received.usage,
+            usage=usage,
             provider=target.provider.name,
             model=target.model,
             cost_micros=cost,
@@ -131,7 +132,8 @@ class Requests:
     ) -> None:
         """What came before it failed is billed by the provider, so it is in the books."""
         target = request.target
-        usage = _billed(received, request.prompt) if received.began else Usage()
+        has_begun = received.began or received.usage.sent
+        usage = _billed(received, request.prompt) if has_begun else Usage()
         cost = target.book.cost_micros(target.provider, target.model, usage)
         code = error.code if isinstance(error, ForgeError) else type(error).__name__
         settlement = Settlement(

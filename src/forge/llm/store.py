@@ -29,6 +29,15 @@ class Ledger:
 
 
 @dataclass(frozen=True)
+class OpenCall:
+    """A call that has not ended, or whose end nobody told."""
+
+    id: str
+    reserved_micros: int
+    ledgers: list[str]
+
+
+@dataclass(frozen=True)
 class Settlement:
     """How a call ended, for the books."""
 
@@ -195,14 +204,17 @@ async def insert_call(tx: Tx, values: Mapping[str, Any]) -> None:
     await tx.execute(sa.insert(model_calls).values(**zeros, cost_micros=0, **values))
 
 
-async def find_open_calls(tx: Tx, step_key: str) -> list[tuple[str, int, list[str]]]:
-    """Calls of this step that never ended: id, what they reserved, and from which ledgers."""
-    found = await tx.execute(
-        sa.select(model_calls.c.id, model_calls.c.reserved_micros, model_calls.c.ledgers).where(
-            model_calls.c.step_key == step_key, model_calls.c.status == CallStatus.OPEN.value
-        )
-    )
-    return [(row.id, row.reserved_micros, row.ledgers) for row in found]
+async def find_open_calls(
+    tx: Tx, *, step_key: str | None = None, before: datetime | None = None
+) -> list[OpenCall]:
+    """Of one step, or from before a time."""
+    query = sa.select(model_calls.c.id, model_calls.c.reserved_micros, model_calls.c.ledgers)
+    query = query.where(model_calls.c.status == CallStatus.OPEN.value)
+    if step_key is not None:
+        query = query.where(model_calls.c.step_key == step_key)
+    if before is not None:
+        query = query.where(model_calls.c.started_at < before)
+    return [OpenCall(**row) for row in (await tx.execute(query)).mappings()]
 
 
 async def settle_call(tx: Tx, call_id: str, settlement: Settlement) -> bool:

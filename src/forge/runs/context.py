@@ -20,13 +20,15 @@ from forge.kernel.clock import now
 from forge.kernel.ids import derived_id
 from forge.runs import store
 from forge.runs.attempt import ONCE, Attempts, Call, Outcome, Retry, StepInfo
-from forge.runs.journal import Journal, WaitReason, child_topic, gate_topic, survives_outage
+from forge.runs.journal import Journal, WaitReason, child_topic, gate_topic
 from forge.runs.models import Gate, GateStatus, Problem, Progress, Question, Run
 from forge.runs.store import RunRow
 from forge.store.engine import Tx
+from forge.store.outage import survives_outage
 
 FOREVER_S = 365 * 86400.0
 TRANSACTION_S = 4.0
+TRANSACTION_ATTEMPTS = 3
 __all__ = ["Call", "Outcome", "Retry", "RunContext", "StepFailed", "StepInfo"]
 
 StartChild = Callable[[RunRow, str, dict[str, Any], str], Awaitable[None]]
@@ -117,13 +119,15 @@ class RunContext:
                 return await function(tx)
 
         async def outcome() -> dict[str, Any]:
-            try:
-                return {"ok": await once()}
-            except ForgeError as error:
-                return {"error": Problem.of(error).model_dump()}
-            except TimeoutError:
-                message = f"The transaction took longer than {TRANSACTION_S:g} s."
-                return {"error": Problem(code="timeout", message=message).model_dump()}
+            for _ in range(TRANSACTION_ATTEMPTS):
+                try:
+                    return {"ok": await once()}
+                except ForgeError as error:
+                    return {"error": Problem.of(error).model_dump()}
+                except TimeoutError:
+                    continue  # rolled back; a busy machine may be quicker the next time
+            message = f"The transaction took longer than {TRANSACTION_S:g} s, {TRANSACTION_ATTEMPTS} times."
+            return {"error": Problem(code="timeout", message=message).model_dump()}
 
         once = self._once(bounded)
         recorded = await self._record(name, outcome)

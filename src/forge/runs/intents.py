@@ -26,4 +26,5 @@ class StepIntent:
 
     async def declare(self, meant: Any) -> None:
         async with self._database.begin() as tx:
+            await store.forget_outcome(tx, self._step.run_id, self._step.number, INTENT)
             await store.save_outcome(tx, self._step.run_id, self._step.number, INTENT, meant)

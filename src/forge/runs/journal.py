@@ -4,15 +4,9 @@ Locks are taken in one order (runs from parent to child, gates, run streams, and
 all, just before the commit), so that two writers never wait for each other.
 """
 
-import asyncio
-import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
-
-from sqlalchemy.exc import SQLAlchemyError
+from typing import Any, Literal
 
 from forge.events.log import EventLog
 from forge.events.models import EventData
@@ -45,13 +39,10 @@ from forge.runs.models import (
     StepStarted,
 )
 from forge.runs.store import RunRow
-from forge.store.engine import Store, Tx, is_outage
+from forge.store.engine import Store, Tx
+from forge.store.outage import survives_outage
 from forge.telemetry import Metrics
 
-log = logging.getLogger(__name__)
-
-FIRST_RETRY_S = 0.1
-LONGEST_RETRY_S = 5.0
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING})
 WaitReason = Literal["gate", "message", "sleep", "child"]
 
@@ -72,10 +63,6 @@ def gate_topic(gate_id: str) -> str:
     return f"gate:{gate_id}"
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
 @dataclass(frozen=True)
 class Told:
     """A step's result together with events that become true with it.
@@ -86,25 +73,6 @@ class Told:
 
     value: Any
     facts: tuple[EventData, ...] = ()
-
-
-def survives_outage(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """A database that is away for a while makes a run wait, never fail: tried again until it is back."""
-
-    @wraps(function)
-    async def persistent(*args: P.args, **kwargs: P.kwargs) -> T:
-        delay_s = FIRST_RETRY_S
-        while True:
-            try:
-                return await function(*args, **kwargs)
-            except SQLAlchemyError as error:
-                if not is_outage(error):
-                    raise
-                log.warning("the database is away, trying again in %.1f s: %s", delay_s, error)
-            await asyncio.sleep(delay_s)
-            delay_s = min(delay_s * 2, LONGEST_RETRY_S)
-
-    return persistent
 
 
 class Journal:
@@ -176,8 +144,8 @@ class Journal:
         """`began` is told along with the end, when the step was too short to tell of it before."""
         also = told.facts if told else ()
         async with self.database.begin() as tx:
-            if told:
-                await store.save_outcome(tx, run_id, fact.step, fact.attempt, told.value)
+            if told and not await store.save_outcome(tx, run_id, fact.step, fact.attempt, told.value):
+                also = ()  # told already, by whoever took this run over from us
             facts = (began[0], *also, fact) if began else (*also, fact)
             times = (began[1], *[now()] * (len(facts) - 1)) if began else ()
             await self._events.append(tx, run_stream(run_id), *facts, at=times)

@@ -13,7 +13,7 @@ from forge.runs.executor import Executor
 from forge.runs.journal import Journal, run_stream
 from forge.runs.kinds import RunKinds
 from forge.runs.models import Gate, GateAnswer, GateStatus, NewAnswer, Run, RunDetail, RunStatus, Worker
-from forge.runs.steps import fold_steps
+from forge.runs.steps import FOLDED, fold_steps
 from forge.store.engine import Store, Tx
 from forge.store.paging import Cursor, Page, page_of
 
@@ -49,7 +49,7 @@ class Runs:
     async def get(self, account_id: str, run_id: str) -> RunDetail:
         async with self._database.read() as tx:
             row = await self._own(tx, account_id, run_id)
-            events = await self._events.read(tx, run_stream(run_id), limit=100_000)
+            events = await self._events.read(tx, run_stream(run_id), limit=100_000, types=FOLDED)
             return RunDetail(
                 run=row.run,
                 input=row.input,
@@ -57,6 +57,11 @@ class Runs:
                 gates=await store.list_gates(tx, run_id=run_id),
                 children=await store.list_children(tx, run_id),
             )
+
+    async def find_one(self, account_id: str, run_id: str) -> Run:
+        """The run alone, without its steps."""
+        async with self._database.read() as tx:
+            return (await self._own(tx, account_id, run_id)).run
 
     async def find(
         self,

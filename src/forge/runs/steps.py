@@ -12,6 +12,8 @@ from forge.runs.models import (
     StepStatus,
 )
 
+FOLDED = (StepStarted.type, StepFinished.type, RunCancelled.type, RunFailed.type)
+"""The types of events steps are made of."""
 _OPEN = (StepStatus.RUNNING, StepStatus.RETRYING)
 
 

@@ -175,10 +175,16 @@ async def record_effect(tx: Tx, run_id: str, step: int, result: Any) -> None:
     await tx.execute(statement.values(result=result))
 
 
-async def save_outcome(tx: Tx, run_id: str, step: int, attempt: int, value: Any) -> None:
-    key = {"run_id": run_id, "step": step, "attempt": attempt}
-    statement = tx.insert(outcomes).values(**key, value=value)
-    await tx.execute(statement.on_conflict_do_update(index_elements=list(key), set_={"value": value}))
+async def save_outcome(tx: Tx, run_id: str, step: int, attempt: int, value: Any) -> bool:
+    """The first one stays: False when there is one already."""
+    statement = tx.insert(outcomes).values(run_id=run_id, step=step, attempt=attempt, value=value)
+    saved = await tx.execute(statement.on_conflict_do_nothing().returning(outcomes.c.step))
+    return saved.one_or_none() is not None
+
+
+async def forget_outcome(tx: Tx, run_id: str, step: int, attempt: int) -> None:
+    key = (outcomes.c.run_id == run_id) & (outcomes.c.step == step) & (outcomes.c.attempt == attempt)
+    await tx.execute(sa.delete(outcomes).where(key))
 
 
 async def find_outcome(tx: Tx, run_id: str, step: int, attempt: int) -> tuple[Any] | None:

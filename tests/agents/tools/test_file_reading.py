@@ -109,7 +109,7 @@ async def test_what_cannot_be_read_is_explained(use: Use, root: Path, outside: P
     ):
         outcome = await use("read_file", path=path)
         assert outcome.is_error and outcome.text.startswith("Error: ") and SECRET not in outcome.text
-    assert (await use("read_file")).text == "Error: The arguments do not fit:\n- path: Field required"
+    assert (await use("read_file")).text == "Error: The arguments do not fit: path: Field required"
     assert "Extra inputs are not permitted" in (await use("read_file", path="a", mode="rb")).text
 
 

@@ -45,7 +45,7 @@ async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
         failed, text = await call(forge, "run_command", command="cat ../outside/secret.txt")
         assert failed and text.startswith("Error: '../outside/secret.txt' leads out of the workspace.")
         failed, text = await call(forge, "read_file")
-        assert failed and text == "Error: The arguments do not fit:\n- path: Field required"
+        assert failed and text == "Error: The arguments do not fit: path: Field required"
     assert (root / "test_a.py").read_text() == "import unittest\n"
 
 
