@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from forge.agents.command_rules import COMMANDS, TESTS, Rule, Runner
+from forge.agents.command_rules import COMMANDS, TESTS, Rest, Rule, Runner
 from forge.agents.command_words import NotACommand, split
 from forge.agents.requirements import BUILD_HERE, names_a_project
 from forge.errors import Denied
@@ -166,7 +166,7 @@ def _is_beneath(path: str, root: Path) -> bool:
 
 def _check_option(word: str, rule: Rule) -> None:
     (name, equals, _), only = word.partition("="), rule.rest.only
-    if only is None and not any(_is_meant(name, never) for never in rule.rest.never):
+    if only is None and not _is_refused(name, rule.rest):
         return
     if only is not None and (f"{name}=" in only or (name in only and not equals)):
         return
@@ -176,6 +176,10 @@ def _check_option(word: str, rule: Rule) -> None:
         f"{name[:MOST_SHOWN]!r} {'takes no value' if known else 'is not allowed'} with {' '.join(rule.words)}.",
         hint=None if known else hint,
     )
+
+
+def _is_refused(name: str, rest: Rest) -> bool:
+    return bool(rest.unlike.fullmatch(name)) or any(_is_meant(name, never) for never in rest.never)
 
 
 def _is_meant(name: str, never: str) -> bool:

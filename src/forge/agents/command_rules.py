@@ -15,6 +15,12 @@ PYTHON_PACKAGE = re.compile(
 NODE_PACKAGE = re.compile(r"(?!(?:true|false|null)$)(@[\w.-]+/)?[\w.-]+(@[\w.^~<>=|* -]+)?")
 """npm takes `--option false` for the value of the option."""
 TARGET = re.compile(r"[\w.:/-]+")
+FOLLOWING = re.compile(r"-[^-]*[fF].*")
+"""`tail` takes many letters behind one dash, numbers among them: `-5f`, `-qF`."""
+NOT_FOLLOWING = re.compile(r"(?!\+\d*[bcl]?f$).*")
+"""`tail +5f` is an old way to say the same."""
+WATCHING = re.compile(r"--?(w|watch.*|init)", re.IGNORECASE)
+"""`tsc` takes capital letters, and one dash for two."""
 
 
 class Runner(StrEnum):
@@ -38,6 +44,8 @@ class Rest:
     """The options there are, when not all; a `=` at the end of one that takes a value."""
     never: frozenset[str] = frozenset()
     """Options that are refused, also shortened; a `*` at the end stands for more of it."""
+    unlike: re.Pattern[str] = NOTHING
+    """What options that are refused look like, for programs with a way of their own to write them."""
     others: re.Pattern[str] = ANYTHING
     """What words that are no options look like."""
     passes_on: bool = False
@@ -142,11 +150,19 @@ _MAKE = Rest(
     only=_options("-j -k -n -s -B --jobs= --keep-going --dry-run --silent --always-make"), others=TARGET
 )
 _CARGO = Rest(never=_options("--config* -Z* --manifest-path* --registry* --index*"))
-_GO = Rest(never=_options("-exec* --exec* -toolexec* --toolexec* -o --o -overlay* -modfile* -C*"))
+_GO = Rest(
+    unlike=re.compile(
+        r"--?(exec|toolexec|vettool|ldflags|gcflags|asmflags|gccgoflags|compiler|overlay|modfile|pkgdir|o|C)"
+    )
+)
 _VERSION = Rest(only=_options(""), others=NOTHING)
 _VENV = Rest(only=_options("--clear --upgrade --without-pip --system-site-packages"), others=TARGET)
 _MYPY = Rest(never=_options("--install-types --python-executable*"))
-_UNWATCHED = Rest(never=_options("--watch* -w --init"))
+_UNWATCHED = Rest(never=_options("--watch* -w --init"), unlike=WATCHING)
+_ESLINT = Rest(
+    unlike=re.compile(rf"{WATCHING.pattern}|--(rulesdir|resolve.*|plugin|parser)", re.IGNORECASE),
+)
+"""What loads code from elsewhere; its settings lie in the workspace."""
 
 TESTS: tuple[Rule, ...] = (
     _rule("pytest", _PYTEST, Runner.PYTEST),
@@ -177,11 +193,8 @@ COMMANDS: tuple[Rule, ...] = (
     _rule("npm --version", _VERSION),
     _rule("node --check", Rest(only=_options(""))),
     _rule("node --version", _VERSION),
-    *(
-        rule
-        for name in ("tsc", "eslint", "biome", "pyright", "prettier")
-        for rule in _node_tool(name, _UNWATCHED)
-    ),
+    *(rule for name in ("tsc", "biome", "pyright", "prettier") for rule in _node_tool(name, _UNWATCHED)),
+    *_node_tool("eslint", _ESLINT),
     _rule("ruff", _UNWATCHED),
     *_python("-m ruff", _UNWATCHED),
     _rule("black"),
@@ -190,7 +203,7 @@ COMMANDS: tuple[Rule, ...] = (
     *_python("-m mypy", _MYPY),
     _rule("cat"),
     _rule("head"),
-    _rule("tail", Rest(never=_options("-f* -F* --follow* --retry"))),
+    _rule("tail", Rest(never=_options("--follow* --retry --pid*"), unlike=FOLLOWING, others=NOT_FOLLOWING)),
     _rule("wc", Rest(never=_options("--files0-from*"))),
     _rule("ls"),
     _rule("find", _FIND),
