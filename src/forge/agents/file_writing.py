@@ -97,7 +97,8 @@ class EditFile(Tool[EditFileInput]):
         after = await syntax.check(given.path, data)
         if after.is_broken and not (await syntax.check(given.path, old.data)).is_broken:
             return _would_break(given.path, after)
-        meant = Meant(after=hash_bytes(data), verb=UNCHANGED if data == old.data else _applied(given.edits))
+        verb = UNCHANGED if data is old.data else _applied(given.edits)
+        meant = Meant(after=await asyncio.to_thread(hash_bytes, data), verb=verb)
         done = await _write(context, given.path, data, meant, expect=old.hash)
         warning = (
             f"It could not be parsed before, and still cannot: {after.problem}" if after.is_broken else ""
@@ -106,9 +107,11 @@ class EditFile(Tool[EditFileInput]):
 
 
 def _apply(old: FileContent, edits: list[Edit]) -> bytes:
+    """The very same bytes when nothing changes."""
     document = Document.read(old.data)
     text = document.apply([Replacement(edit.old_text, edit.new_text) for edit in edits])
-    return old.data if text == document.text else document.bytes_of(text)
+    data = document.bytes_of(text)
+    return old.data if text == document.text or data == old.data else data
 
 
 def _applied(edits: list[Edit]) -> str:

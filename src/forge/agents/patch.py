@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 MOST_SHOWN = 10
 MOST_COUNTED = 1000
+MOST_COMPARED = 1_000_000
+"""Characters; to compare all lines of a larger text would hold up everyone else."""
 
 
 class EditRefused(ValueError):
@@ -92,7 +94,8 @@ def line_of(text: str, at: int) -> int:
 def _hint(text: str, old: str) -> str:
     """The most common mistake is white space; where the first line would fit without it, its numbers are told."""
     first = next((line.split() for line in old.splitlines() if line.strip()), None)
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.split() == first]
+    compared = text.split("\n") if len(text) <= MOST_COMPARED else []
+    lines = [number for number, line in enumerate(compared, 1) if line.split() == first]
     if not lines:
         return "Read the file again and copy the passage exactly."
     shown = ", ".join(map(str, lines[:MOST_SHOWN]))

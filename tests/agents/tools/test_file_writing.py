@@ -86,6 +86,14 @@ async def test_passages_are_replaced_in_order(use: Use, root: Path):
     assert (root / "a.py").read_text() == "both = 12\ntwo = 2\n"
 
 
+async def test_the_lines_of_a_large_file_are_not_compared(use: Use, root: Path):
+    """It would hold up everyone else for as long as it takes."""
+    for size, hint in ((990_000, "Its first line is like line 1:"), (1_000_001, "Read the file again")):
+        (root / "a.txt").write_text("y = 2\n" + "x" * size)
+        outcome = await use("edit_file", path="a.txt", edits=[edit("y  =  2", "z")])
+        assert f"old_text does not occur in the file. {hint}" in outcome.text
+
+
 @pytest.mark.parametrize(
     ("old", "reason"),
     [
