@@ -1,6 +1,7 @@
 """Tools that execute: tests and commands. All of it in the sandbox, none of it through a shell."""
 
 import asyncio
+from os.path import lexists
 
 from pydantic import Field
 
@@ -14,10 +15,15 @@ from forge.agents.reports import report_folder
 from forge.agents.requirements import check_requirements
 from forge.agents.scripts import real_runner
 from forge.agents.tools import Effect, Tool, ToolContext
+from forge.workspace.files import Files
 
 LONGEST_S = 300
 TESTS_S = 120
 COMMAND_S = 60
+NO_REPOSITORY = (
+    "This workspace has no git repository of its own, so there is nothing git could tell. The history that Forge keeps "
+    "of it lies elsewhere, out of the reach of commands: read the files to see how they are now."
+)
 
 
 class RunTestsInput(ToolInput):
@@ -65,9 +71,15 @@ class RunCommand(Tool[RunCommandInput]):
 async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOutcome:
     runner = await asyncio.to_thread(real_runner, allowed.runner, context.files) if allowed.runner else None
     if runner in (None, Runner.OTHER):
-        return tell(allowed, await run(context, allowed, timeout_s))
+        outcome = await run(context, allowed, timeout_s)
+        lacks_git = allowed.argv[0] == "git" and not await asyncio.to_thread(_has_repository, context.files)
+        return tell(allowed, outcome, advice=NO_REPOSITORY if lacks_git else None)
     async with report_folder(context.files.root) as report:
         reporting = allowed.with_options(report.options(runner))
         outcome = await run(context, reporting, timeout_s, (report.folder,))
         counts = await asyncio.to_thread(report.counts, runner)
     return tell(allowed, outcome, counts)
+
+
+def _has_repository(files: Files) -> bool:
+    return lexists(files.root / ".git")

@@ -30,9 +30,14 @@ _BUILD_FIRST = (
 )
 
 
-def tell(allowed: Allowed, outcome: Outcome, counts: Counts | None = None) -> ToolOutcome:
+def tell(
+    allowed: Allowed, outcome: Outcome, counts: Counts | None = None, advice: str | None = None
+) -> ToolOutcome:
+    """With advice for when it failed, in place of the usual."""
+    if advice is None or has_succeeded(outcome) or outcome.end is not End.EXITED:
+        advice = _advice(allowed, outcome, counts)
     return ToolOutcome(
-        text="\n".join(_lines(allowed, outcome, counts)),
+        text="\n".join(_lines(outcome, counts, advice)),
         is_error=not has_succeeded(outcome),
         summary=_summary(outcome, counts),
         detail=detail_of(allowed.argv, outcome, counts),
@@ -57,11 +62,11 @@ def detail_of(argv: tuple[str, ...], outcome: Outcome, counts: Counts | None = N
     )
 
 
-def _lines(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> Iterator[str]:
+def _lines(outcome: Outcome, counts: Counts | None, advice: str | None) -> Iterator[str]:
     yield f"{_how_it_ended(outcome)}, after {outcome.duration_ms / 1000:.1f} s"
     if counts:
         yield str(counts)
-    if advice := _advice(allowed, outcome, counts):
+    if advice:
         yield advice
     yield from _output("stdout", outcome.stdout)
     yield from _output("stderr", outcome.stderr)

@@ -167,6 +167,14 @@ async def test_the_history_of_a_project_can_be_looked_at(use: Use, root: Path):
     assert "begin" in (await use("run_command", command="git log --oneline -5")).text
 
 
+@pytest.mark.parametrize("verb", ["status", "diff", "log", "show"])
+async def test_a_workspace_without_a_repository_is_told_as_one(use: Use, root: Path, verb: str):
+    outcome = await use("run_command", command=f"git {verb}")
+    assert outcome.is_error and outcome.text.split("\n")[1].startswith(
+        "This workspace has no git repository of its own, so there is nothing git could tell. The history that Forge"
+    )
+
+
 def commit(root: Path) -> None:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
     for words in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "-m", "begin"]):
