@@ -7,8 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PROC = Path("/proc")
-MEMORY_LINES = ("RssAnon:", "RssShmem:", "VmSwap:")
+from forge.sandbox.mappings import BLOCK, PROC, Inode, nameless_mappings
+
+PRIVATE_LINES = ("RssAnon:", "VmSwap:")
+MEMORY_LINES = (*PRIVATE_LINES, "RssShmem:")
 KIB = 1024
 
 
@@ -47,14 +49,17 @@ def kill_tree(pid: int) -> None:
                 os.kill(one, number)
 
 
-def deleted_bytes(pid: int) -> int:
-    """The size of files that have no name any more but are held open."""
-    total = 0
+def deleted_files(pid: int) -> Iterator[int]:
+    """The sizes of files that have no name any more but are held, open or mapped; 0 for everything else."""
+    known: set[Inode] = set()
     for one in tree(pid):
-        with suppress(OSError):
-            for name in os.listdir(PROC / f"{one}/fd"):  # noqa: PTH208  # names only, and fast
-                total += _deleted_size(PROC / f"{one}/fd/{name}")
-    return total
+        for inode, size in _held(one):
+            yield 0 if inode in known else size
+            known.add(inode)
+
+
+def private_bytes(pid: int) -> int:
+    return _usage_of(pid, PRIVATE_LINES).memory_bytes
 
 
 def count_tasks_of(uid: int) -> int:
@@ -66,28 +71,37 @@ def count_tasks_of(uid: int) -> int:
     return total
 
 
-def _deleted_size(link: Path) -> int:
+def _held(pid: int) -> Iterator[tuple[Inode, int]]:
+    """Threads may have files of their own."""
+    for task in _names(PROC / f"{pid}/task"):
+        for name in _names(PROC / f"{pid}/task/{task}/fd"):
+            with suppress(OSError):
+                found = (PROC / f"{pid}/task/{task}/fd/{name}").stat()
+                is_gone = found.st_nlink == 0
+                yield (found.st_dev, found.st_ino), found.st_blocks * BLOCK if is_gone else 0
+    for mapping in nameless_mappings(pid):
+        yield mapping.inode, 0 if mapping.is_memory else mapping.bytes
+
+
+def _names(folder: Path) -> list[str]:
     with suppress(OSError):
-        found = link.stat()
-        if found.st_nlink == 0:
-            return found.st_blocks * 512
-    return 0
+        return os.listdir(folder)  # noqa: PTH208  # names only, and fast
+    return []
 
 
 def _children(pid: int) -> list[int]:
     found: list[int] = []
-    with suppress(OSError):
-        for task in os.listdir(PROC / f"{pid}/task"):  # noqa: PTH208
-            with suppress(OSError):
-                found += map(int, (PROC / f"{pid}/task/{task}/children").read_bytes().split())
+    for task in _names(PROC / f"{pid}/task"):
+        with suppress(OSError):
+            found += map(int, (PROC / f"{pid}/task/{task}/children").read_bytes().split())
     return found
 
 
-def _usage_of(pid: int) -> Usage:
+def _usage_of(pid: int, lines: tuple[str, ...] = MEMORY_LINES) -> Usage:
     memory, tasks = 0, 0
     with suppress(OSError):
         for line in (PROC / f"{pid}/status").read_text().splitlines():
-            if line.startswith(MEMORY_LINES):
+            if line.startswith(lines):
                 memory += int(line.split()[1]) * KIB
             elif line.startswith("Threads:"):
                 tasks = int(line.split()[1])

@@ -12,6 +12,8 @@ from forge.sandbox.capture import Capture
 from forge.sandbox.growth import Growth
 from forge.sandbox.models import Command, End, Output
 from forge.sandbox.processes import usage
+from forge.sandbox.scanning import Scan
+from forge.sandbox.shared_memory import SharedMemory
 from forge.sandbox.thread import Stop
 
 LOOK_EVERY_S = 0.05
@@ -53,7 +55,12 @@ class Supervisor:
         self._running = running
         self._limits = command.limits
         self._stop = stop
-        self._growth = Growth((command.workdir, *command.writable), command.limits)
+        growth = Growth((command.workdir, *command.writable), command.limits)
+        shared = SharedMemory(command.limits)
+        self._scans = (
+            Scan(lambda: shared.look(running.root())),
+            Scan(lambda: growth.look(running.root())),
+        )
         self._stdout = Capture(command.limits.stdout_bytes)
         self._stderr = Capture(command.limits.stderr_bytes)
         self._captures = self._open_captures()
@@ -93,11 +100,11 @@ class Supervisor:
         now = time.monotonic()
         if now - self._began > self._limits.timeout_s:
             return End.TIMEOUT
-        if now < self._next_look:
-            return None
-        verdict = self._look()
-        self._next_look = now + max(LOOK_EVERY_S, LOOK_SHARE * (time.monotonic() - now))
-        return verdict
+        verdict = None
+        if now >= self._next_look:
+            verdict = self._look()
+            self._next_look = now + max(LOOK_EVERY_S, LOOK_SHARE * (time.monotonic() - now))
+        return verdict or next(filter(None, (scan.go_on() for scan in self._scans)), None)
 
     def _look(self) -> End | None:
         root = self._running.root()
@@ -107,7 +114,7 @@ class Supervisor:
             return End.MEMORY
         if used.tasks > most_tasks:
             return End.PROCESSES
-        return self._growth.exceeded(root)
+        return None
 
     def _wait(self) -> None:
         """It closed its output but goes on."""
