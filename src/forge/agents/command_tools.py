@@ -82,4 +82,6 @@ async def _run(allowed: Allowed, timeout_s: int, context: ToolContext) -> ToolOu
 
 
 def _has_repository(files: Files) -> bool:
-    return lexists(files.root / ".git")
+    """An empty folder may be the sandbox's, which keeps the name for itself."""
+    place = files.root / ".git"
+    return place.is_file() or lexists(place / "HEAD")

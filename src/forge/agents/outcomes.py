@@ -23,6 +23,10 @@ _INSTALL = {
     Runner.JEST: "run_command with npm install --save-dev jest",
 }
 
+_NOT_STARTED = (
+    "It could not be started, for the reason below. If that is about files of the workspace: they should belong to the "
+    "user Forge runs as."
+)
 _BUILD_FIRST = (
     "A project is installed without the registry, since its own code is executed. First, in a command without it, "
     "install its build system and all it depends on (such as pip install setuptools wheel, pip install -r "
@@ -89,6 +93,8 @@ def _how_it_ended(outcome: Outcome) -> str:
 def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | None:
     """What has to be installed first: a program, a test runner that came to nothing, what a project is built with."""
     install = _INSTALL.get(allowed.runner or Runner.OTHER)
+    if outcome.end is End.NOT_STARTED and not _is_missing(allowed.argv[0], outcome):
+        return _NOT_STARTED
     if outcome.end is End.NOT_STARTED:
         return (
             f"{allowed.argv[0]} is not installed here. {f'Install it: {install}.' if install else ''}".strip()
@@ -98,6 +104,11 @@ def _advice(allowed: Allowed, outcome: Outcome, counts: Counts | None) -> str | 
     if allowed.builds_a_project and not has_succeeded(outcome):
         return _BUILD_FIRST
     return None
+
+
+def _is_missing(program: str, outcome: Outcome) -> bool:
+    """What the sandbox says: nothing of the project had a chance to say anything yet."""
+    return f"{program}: " in outcome.stderr.text and "No such file or directory" in outcome.stderr.text
 
 
 def _summary(outcome: Outcome, counts: Counts | None) -> str:

@@ -146,6 +146,16 @@ async def test_a_program_that_is_not_there_comes_with_advice(use: Use, root: Pat
     )
 
 
+async def test_a_program_that_cannot_be_started_is_not_taken_for_missing(use: Use, root: Path):
+    program = root / "node_modules" / ".bin" / "jest"
+    program.parent.mkdir(parents=True)
+    program.write_text("not executable")
+    outcome = await use("run_tests", command="npx jest")
+    assert outcome.is_error and outcome.detail.end == "not_started" and "not installed" not in outcome.text
+    assert "It could not be started, for the reason below." in outcome.text
+    assert "Permission denied" in outcome.text
+
+
 async def test_commands_work_in_the_workspace_and_nowhere_else(use: Use, root: Path, outside: Path):
     (root / "a.txt").write_text("one\ntwo\n")
     (root / "link").symlink_to(outside / "secret.txt")
@@ -169,6 +179,7 @@ async def test_the_history_of_a_project_can_be_looked_at(use: Use, root: Path):
 
 @pytest.mark.parametrize("verb", ["status", "diff", "log", "show"])
 async def test_a_workspace_without_a_repository_is_told_as_one(use: Use, root: Path, verb: str):
+    (root / ".git").mkdir()
     outcome = await use("run_command", command=f"git {verb}")
     assert outcome.is_error and outcome.text.split("\n")[1].startswith(
         "This workspace has no git repository of its own, so there is nothing git could tell. The history that Forge"
