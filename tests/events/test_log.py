@@ -22,9 +22,9 @@ async def append(store: Store, log: EventLog, stream: str, *numbers: int) -> int
         return await log.append(tx, stream, *(RunProgressed(done=n, total=1, note="") for n in numbers))
 
 
-async def seqs(store: Store, log: EventLog, stream: str, **options: int) -> list[int]:
+async def seqs(store: Store, log: EventLog, stream: str, *, after: int = 0, limit: int = 1000) -> list[int]:
     async with store.read() as tx:
-        return [event.seq for event in await log.read(tx, stream, **options)]
+        return [event.seq for event in await log.read(tx, stream, after=after, limit=limit)]
 
 
 async def test_events_come_back_as_they_were_appended(store: Store, log: EventLog):
