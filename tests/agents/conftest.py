@@ -13,6 +13,12 @@ from tests.support.models import ModelServer, StartModels
 from forge.store.engine import Store
 
 
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    """One database is enough for the loop; whole agents run on both in `test_routes`."""
+    return f"sqlite:///{tmp_path / 'forge.db'}"
+
+
 @dataclass
 class ScriptedAgent(AgentUnderTest):
     server: ModelServer
