@@ -15,7 +15,7 @@ import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, Run, make, runner
 
 from forge.errors import Invalid
-from forge.sandbox.models import Command, End, Network, Output
+from forge.sandbox.models import Command, End, Limits, Network, Output
 from forge.sandbox.sandbox import Sandbox
 
 NOBODY = 65534
@@ -311,7 +311,10 @@ async def test_open_files_of_the_platform_are_not_inherited(run: Run, tmp_path: 
         ({"argv": ()}, "argv"),
         ({"argv": ("",)}, "argv"),
         ({"argv": ("a\0b",)}, "argv"),
+        ({"argv": ("true", "\ud800")}, "argv"),
+        ({"env": {"A": "\ud800"}}, "argv"),
         ({"env": {"A=B": "x"}}, "env"),
+        ({"limits": Limits(timeout_s=float("nan"))}, "limits"),
         ({"workdir": Path("/")}, "workdir"),
         ({"workdir": Path("/usr/share")}, "workdir"),
         ({"workdir": Path("relative")}, "workdir"),

@@ -11,7 +11,7 @@ from forge.sandbox.models import Command, End, Level, Outcome
 from forge.sandbox.placeholders import Placeholders
 from forge.sandbox.registry import Door, Registries
 from forge.sandbox.running import run_command
-from forge.sandbox.supervisor import Ending, Supervisor
+from forge.sandbox.supervisor import Ending, Supervisor, not_started
 from forge.sandbox.thread import Stop
 
 
@@ -40,7 +40,10 @@ class Bubblewrap:
     def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
         with ExitStack() as stack:
             stack.enter_context(self._placeholders.put(command.workdir, command.protected))
-            process = stack.enter_context(BwrapProcess(self._program, command, door))
+            try:
+                process = stack.enter_context(BwrapProcess(self._program, command, door))
+            except OSError as error:
+                return not_started(error)
             ending = Supervisor(process.running(), command, stop).watch()
             if ending.end is End.EXITED and not process.was_executed():
                 return replace(ending, exit_code=None, end=End.NOT_STARTED)

@@ -1,5 +1,6 @@
 """Refuses commands that cannot be meant: before anything is started."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,22 @@ NOT_UNDER = frozenset(map(Path, ("/proc", "/sys", "/dev", "/usr", "/etc", "/boot
 
 def check_command(command: Command) -> Command:
     """The command with real paths; whatever is wrong with it is raised."""
+    try:
+        return _checked(command)
+    except (OSError, RuntimeError) as error:  # the latter for links that lead to themselves
+        raise Invalid(f"the folders of the command cannot be looked at: {error}", field="workdir") from error
+
+
+def _checked(command: Command) -> Command:
     if not command.argv or not command.argv[0]:
         raise Invalid("there is no program to run", field="argv")
     texts = (*command.argv, *command.env, *command.env.values(), *map(str, _paths(command)))
     if any("\0" in text for text in texts):
         raise Invalid("a NUL character cannot be part of a command", field="argv")
+    if not all(map(_is_encodable, texts)):
+        raise Invalid("a half of a surrogate pair cannot be part of a command", field="argv")
+    if not command.limits.timeout_s >= 0:
+        raise Invalid("a command needs a time to end", field="limits")
     if any(not name or "=" in name for name in command.env):
         raise Invalid("a variable needs a name without '='", field="env")
     _check_folder(command.workdir)
@@ -38,12 +50,22 @@ def _paths(command: Command) -> tuple[Path, ...]:
     return (command.workdir, *command.read_only, *command.writable, *map(Path, command.protected))
 
 
+def _is_encodable(text: str) -> bool:
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _check_folder(path: Path) -> None:
     if not path.is_absolute() or not path.is_dir():
         raise Invalid(f"{path} is not a folder (a full path is needed)", field="workdir")
     real = path.resolve()
     if real in SYSTEM or any(real.is_relative_to(folder) for folder in NOT_UNDER):
         raise Invalid(f"{path} belongs to the system; commands run in a folder of a project", field="workdir")
+    if not os.access(path, os.X_OK):
+        raise Invalid(f"{path} cannot be entered by the user Forge runs as", field="workdir")
 
 
 def _check_protected(workdir: Path, name: str) -> None:

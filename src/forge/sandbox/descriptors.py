@@ -15,7 +15,7 @@ class Descriptors:
         """A file in memory for the child to read."""
         fd = os.memfd_create("forge")
         self.passed.append(fd)
-        os.write(fd, content.encode() if isinstance(content, str) else content)
+        os.write(fd, os.fsencode(content) if isinstance(content, str) else content)
         os.lseek(fd, 0, os.SEEK_SET)
         return str(fd)
 

@@ -6,8 +6,10 @@ the file system is that enough by itself: files can be hidden from everybody, on
 """
 
 import os
+import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from forge.sandbox.models import End, Limits
@@ -56,5 +58,11 @@ class Growth:
         return max(then[0] - now[0] for then, now in pairs), max(then[1] - now[1] for then, now in pairs)
 
     def _free(self) -> list[tuple[int, int]]:
-        found = [os.statvfs(folder) for folder in self._folders]
-        return [(each.f_bfree * each.f_frsize, each.f_ffree) for each in found]
+        return [_free_at(folder) for folder in self._folders]
+
+
+def _free_at(folder: Path) -> tuple[int, int]:
+    with suppress(FileNotFoundError, PermissionError):  # somebody outside took it away
+        found = os.statvfs(folder)
+        return found.f_bfree * found.f_frsize, found.f_ffree
+    return sys.maxsize, sys.maxsize

@@ -1,8 +1,8 @@
 """One command under the launcher: started with a policy, ended with all its offspring."""
 
 import json
+import logging
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +22,11 @@ from forge.sandbox.models import Command, End
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.processes import count_tasks_of, kill_tree
 from forge.sandbox.registry import Door
-from forge.sandbox.supervisor import Ending, Running, Supervisor
+from forge.sandbox.removing import remove_tree
+from forge.sandbox.supervisor import Ending, Running, Supervisor, not_started
 from forge.sandbox.thread import Stop
+
+log = logging.getLogger(__name__)
 
 OWN_TASKS = 1
 PATIENCE_S = 3.0
@@ -66,7 +69,14 @@ def prepared(command: Command, door: Door | None) -> Generator[Ready]:
         env = build_env({**fetching, **command.env}, home=str(home), tmp=str(home))
         yield Ready(replace(command, writable=(*command.writable, home)), env, port)
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        _remove(home)
+
+
+def _remove(home: Path) -> None:
+    try:
+        remove_tree(home)
+    except OSError as error:
+        log.warning("the home of a command could not be removed: %s", error)
 
 
 def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
@@ -75,7 +85,10 @@ def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
     files = Descriptors()
     try:
         status, status_fd = files.from_child()
-        process = _start(ready, policy, files, status_fd)
+        try:
+            process = _start(ready, policy, files, status_fd)
+        except OSError as error:
+            return not_started(error)
         with control_group(process.pid, command.limits.processes + OWN_TASKS):
             running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS)
             ending = Supervisor(running, command, stop).watch()

@@ -75,7 +75,7 @@ def _become(policy: dict[str, Any]) -> NoReturn:
             _confine(policy)
         os.execvpe(policy["argv"][0], policy["argv"], policy["env"])  # noqa: S606  # what this is for
     except BaseException as error:  # noqa: BLE001  # whatever it is, it must not go on as the launcher
-        os.write(2, f"sandbox: {policy['argv'][0]}: {error}\n".encode())
+        os.write(2, f"sandbox: {policy['argv'][0]}: {error}\n".encode(errors="backslashreplace"))
         os.write(policy["status"], b".")
     os._exit(NOT_STARTED)
 

@@ -7,6 +7,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from forge.errors import Invalid
+
 
 class Placeholders:
     def __init__(self) -> None:
@@ -26,7 +28,13 @@ class Placeholders:
         with self._lock:
             if path not in self._held and (path.exists() or not path.parent.is_dir()):
                 return False
-            path.mkdir(exist_ok=True)
+            try:
+                path.mkdir(exist_ok=True)
+            except OSError as error:
+                raise Invalid(
+                    f"{path.parent} cannot be written, so {path.name} in it cannot be protected: {error.strerror}",
+                    field="workdir",
+                ) from error
             self._held[path] += 1
             return True
 

@@ -50,6 +50,13 @@ class Ending:
     duration_ms: int
 
 
+def not_started(error: OSError) -> Ending:
+    """The kernel refused it before there was anything to watch."""
+    said = f"sandbox: {error.strerror}\n"
+    stderr = Output(said, len(said), truncated=False)
+    return Ending(None, End.NOT_STARTED, Output("", 0, truncated=False), stderr, 0)
+
+
 class Supervisor:
     def __init__(self, running: Running, command: Command, stop: Stop) -> None:
         self._running = running
