@@ -16,6 +16,7 @@ ENVIRONMENT = ".venv"
 MAKE_ENVIRONMENT = ("python3", "-m", "venv", ENVIRONMENT)
 MAKE_ENVIRONMENT_S = 120.0
 MOST_SAID = 1000
+NO_PROGRAM = "/packages-come-from-the-registry-only"
 
 LIMITS = Limits(memory_bytes=2 << 30, processes=256, disk_bytes=1 << 30, inodes=50_000)
 INSTALL_LIMITS = replace(LIMITS, disk_bytes=3 << 30, inodes=200_000, tmp_bytes=512 << 20)
@@ -29,6 +30,10 @@ async def run(
         await _ensure_environment(context, workdir)
     limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
     command = await _command(workdir, allowed.argv, replace(limits, timeout_s=timeout_s))
+    if allowed.network is not Network.NONE and not allowed.in_environment:
+        command = replace(
+            command, env={**command.env, **await asyncio.to_thread(_without_its_programs, workdir)}
+        )
     return await context.sandboxes.run(replace(command, network=allowed.network, writable=writable))
 
 
@@ -54,6 +59,11 @@ async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Comm
         env=_environment(workdir, tools.path),
         read_only=tools.read_only,
     )
+
+
+def _without_its_programs(workdir: Path) -> Mapping[str, str]:
+    """While the registry is open nothing of the project is executed, neither as `npm` nor as the git it asks for."""
+    return {"PATH": toolchain([workdir]).path, "npm_config_git": NO_PROGRAM}
 
 
 def _environment(workdir: Path, path: str) -> Mapping[str, str]:

@@ -1,5 +1,6 @@
 """Packages for a project, for real, from whatever registries are configured here."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -35,6 +36,27 @@ async def test_node_packages_are_installed_beside_the_project(use: Use, root: Pa
     assert not installed.is_error, installed.text
     assert installed.detail.fetched == ["left-pad-1.3.0.tgz"]
     assert "left-pad@1.3.0" in (await use("run_command", command="npm ls")).text
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+async def test_nothing_of_the_project_is_executed_by_an_install(use: Use, root: Path):
+    npm = upstreams().npm
+    need(f"{npm.url}/left-pad" if npm else None)
+    package = {
+        "scripts": {"postinstall": "touch executed"},
+        "dependencies": {"x": "git+https://example.com/x.git"},
+    }
+    (root / "package.json").write_text(json.dumps(package))
+    (root / ".npmrc").write_text("ignore-scripts=false\ngit=./git.sh\n")
+    (root / "node_modules" / ".bin").mkdir(parents=True)
+    for name in ("git.sh", "node_modules/.bin/npm", "node_modules/.bin/node", "node_modules/.bin/git"):
+        (root / name).write_text(f"#!/bin/sh\ntouch {root}/executed\n")
+        (root / name).chmod(0o755)
+    assert (await use("run_command", command="npm install")).is_error  # there is no git
+    (root / "package.json").write_text(json.dumps({**package, "dependencies": {}}))
+    installed = await use("run_command", command="npm install")
+    assert not installed.is_error, installed.text
+    assert not (root / "executed").exists()
 
 
 async def test_an_environment_that_cannot_be_made_is_told(use: Use, root: Path):
