@@ -319,6 +319,7 @@ async def test_open_files_of_the_platform_are_not_inherited(run: Run, tmp_path: 
         ({"workdir": Path("/usr/share")}, "workdir"),
         ({"workdir": Path("relative")}, "workdir"),
         ({"workdir": Path("/nowhere/at/all")}, "workdir"),
+        ({"workdir": Path("/tmp/..")}, "workdir"),
         ({"protected": ("../outside",)}, "protected"),
         ({"protected": ("link",)}, "protected"),
     ],

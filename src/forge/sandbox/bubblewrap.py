@@ -4,8 +4,10 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
+from forge.sandbox.binding import takes_descriptors
 from forge.sandbox.bwrap_process import BwrapProcess
 from forge.sandbox.models import Command, End, Level, Outcome
 from forge.sandbox.placeholders import Placeholders
@@ -37,11 +39,17 @@ class Bubblewrap:
     async def run(self, command: Command) -> Outcome:
         return await run_command(self, command, self._registries, self._run)
 
+    @cached_property
+    def _takes_descriptors(self) -> bool:
+        return takes_descriptors(self._program)
+
     def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
         with ExitStack() as stack:
             stack.enter_context(self._placeholders.put(command.workdir, command.protected))
             try:
-                process = stack.enter_context(BwrapProcess(self._program, command, door))
+                process = stack.enter_context(
+                    BwrapProcess(self._program, command, door, by_descriptor=self._takes_descriptors)
+                )
             except OSError as error:
                 return not_started(error)
             ending = Supervisor(process.running(), command, stop).watch()

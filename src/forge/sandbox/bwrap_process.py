@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from forge.sandbox import root
+from forge.sandbox.binding import Binding
 from forge.sandbox.control_group import control_group
 from forge.sandbox.descriptors import Descriptors
 from forge.sandbox.environment import build_env
@@ -34,11 +35,12 @@ OWN_TASKS = 2
 
 
 class BwrapProcess:
-    def __init__(self, program: Path, command: Command, door: Door | None) -> None:
+    def __init__(self, program: Path, command: Command, door: Door | None, *, by_descriptor: bool) -> None:
         self._command = command
         self._door = door
         self._owner = owner_for(command) if PRLIMIT.exists() else Owner()
         self._files = Descriptors()
+        self._binding = Binding(self._files, by_descriptor=by_descriptor)
         with ExitStack() as stack:
             stack.callback(self._files.close)
             self._process = self._start(program)
@@ -76,7 +78,7 @@ class BwrapProcess:
         self._status, status = files.from_child()
         block, self._release = files.to_child()
         told = ("--json-status-fd", str(status), "--block-fd", str(block))
-        options = [*ISOLATE, *told, *_options(self._command, self._env(), self._owner, files)]
+        options = [*ISOLATE, *told, *self._options()]
         try:
             return subprocess.Popen(  # noqa: S603  # the sandbox itself
                 [program, "--args", files.data("\0".join([*options, ""])), "--", *self._argv()],
@@ -91,6 +93,18 @@ class BwrapProcess:
             )
         finally:
             files.close_passed()
+
+    def _options(self) -> Iterator[str]:
+        command, owner, files = self._command, self._owner, self._files
+        yield from root.system(command)
+        for name, content in root.etc(owner).items():
+            yield from ("--perms", "0644", "--file", files.data(content), f"/etc/{name}")
+        yield from root.folders(command, self._binding)
+        yield from ("--remount-ro", "/", "--chdir", str(command.workdir))
+        for name, value in self._env().items():
+            yield from ("--setenv", name, value)
+        program = build_filter(platform.machine(), FAMILIES, own_namespaces=True)
+        yield from ("--uid", str(owner.uid), "--gid", str(owner.gid), "--seccomp", files.data(program))
 
     def _env(self) -> dict[str, str]:
         fetching = self._door.env() if self._door else {}
@@ -119,18 +133,6 @@ class BwrapProcess:
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
             select.select([self._handle], [], [])
         self._process.wait()
-
-
-def _options(command: Command, env: dict[str, str], owner: Owner, files: Descriptors) -> Iterator[str]:
-    yield from root.system(command)
-    for name, content in root.etc(owner).items():
-        yield from ("--perms", "0644", "--file", files.data(content), f"/etc/{name}")
-    yield from root.folders(command)
-    yield from ("--remount-ro", "/", "--chdir", str(command.workdir))
-    for name, value in env.items():
-        yield from ("--setenv", name, value)
-    program = build_filter(platform.machine(), FAMILIES, own_namespaces=True)
-    yield from ("--uid", str(owner.uid), "--gid", str(owner.gid), "--seccomp", files.data(program))
 
 
 def _limit(pid: int, limits: Limits) -> None:

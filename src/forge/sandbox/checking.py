@@ -33,16 +33,14 @@ def _checked(command: Command) -> Command:
         raise Invalid("a command needs a time to end", field="limits")
     if any(not name or "=" in name for name in command.env):
         raise Invalid("a variable needs a name without '='", field="env")
-    _check_folder(command.workdir)
-    for path in command.writable:
-        _check_folder(path)
+    workdir = _real_folder(command.workdir)
     for name in command.protected:
-        _check_protected(command.workdir, name)
+        _check_protected(workdir, name)
     return replace(
         command,
-        workdir=command.workdir.resolve(),
+        workdir=workdir,
         read_only=tuple(path.resolve() for path in command.read_only if path.exists()),
-        writable=tuple(path.resolve() for path in command.writable),
+        writable=tuple(map(_real_folder, command.writable)),
     )
 
 
@@ -58,14 +56,18 @@ def _is_encodable(text: str) -> bool:
     return True
 
 
-def _check_folder(path: Path) -> None:
-    if not path.is_absolute() or not path.is_dir():
+def _real_folder(path: Path) -> Path:
+    """Links above it are followed; it is none itself, since whoever may write above could choose where it leads."""
+    real = path.parent.resolve() / path.name
+    if not path.is_absolute() or path.name == ".." or not real.is_dir():
         raise Invalid(f"{path} is not a folder (a full path is needed)", field="workdir")
-    real = path.resolve()
+    if real.is_symlink():
+        raise Invalid(f"{path} is a symbolic link; name the folder it leads to", field="workdir")
     if real in SYSTEM or any(real.is_relative_to(folder) for folder in NOT_UNDER):
         raise Invalid(f"{path} belongs to the system; commands run in a folder of a project", field="workdir")
-    if not os.access(path, os.X_OK):
+    if not os.access(real, os.X_OK):
         raise Invalid(f"{path} cannot be entered by the user Forge runs as", field="workdir")
+    return real
 
 
 def _check_protected(workdir: Path, name: str) -> None:

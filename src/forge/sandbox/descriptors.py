@@ -19,6 +19,11 @@ class Descriptors:
         os.lseek(fd, 0, os.SEEK_SET)
         return str(fd)
 
+    def given(self, fd: int) -> str:
+        """One that is open already."""
+        self.passed.append(fd)
+        return str(fd)
+
     def from_child(self) -> tuple[BinaryIO, int]:
         """Our end for reading, and the child's number for writing."""
         reader, writer = os.pipe()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from forge.sandbox.binding import Binding
 from forge.sandbox.models import Command
 from forge.sandbox.owner import Owner
 
@@ -46,13 +47,13 @@ def etc(owner: Owner) -> dict[str, str]:
     }
 
 
-def folders(command: Command) -> Arguments:
+def folders(command: Command, binding: Binding) -> Arguments:
     """What the command was given, at the same paths as outside."""
     for path in command.read_only:
-        yield from ("--ro-bind", str(path), str(path))
+        yield from binding.read_only(path)
     for path in (*command.writable, command.workdir):
-        yield from ("--bind", str(path), str(path))
-    yield from _protected(command)
+        yield from binding.writable(path)
+    yield from _protected(command, binding)
 
 
 def _as_it_is(path: Path) -> Arguments:
@@ -62,13 +63,13 @@ def _as_it_is(path: Path) -> Arguments:
         yield from ("--ro-bind", str(path), str(path))
 
 
-def _protected(command: Command) -> Arguments:
+def _protected(command: Command, binding: Binding) -> Arguments:
     """A folder that is a mount cannot be renamed, so all above a protected name become mounts too."""
     for parent in sorted({up for name in command.protected for up in list(Path(name).parents)[:-1]}):
         path = command.workdir / parent
         if path.is_dir():
-            yield from ("--bind", str(path), str(path))
+            yield from binding.writable(path)
     for name in command.protected:
         path = command.workdir / name
         if path.exists():
-            yield from ("--ro-bind", str(path), str(path))
+            yield from binding.read_only(path)
