@@ -6,6 +6,7 @@ import resource
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -64,10 +65,11 @@ class BwrapProcess:
         if self._init and self._door:
             self._door.listen_inside(self._init)
         self._stack.enter_context(control_group(self._init, limits.processes + 1))
+        began = time.monotonic()
         with suppress(BrokenPipeError):
             self._release.write(b".")
             self._release.flush()
-        return Running(self._process, lambda: self._process.pid, self._kill, OWN_TASKS)
+        return Running(self._process, lambda: self._process.pid, self._kill, OWN_TASKS, began)
 
     def was_executed(self) -> bool:
         """bubblewrap tells the exit code of the command, and none when there was no command to end."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -85,12 +86,13 @@ def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
     files = Descriptors()
     try:
         status, status_fd = files.from_child()
+        began = time.monotonic()
         try:
             process = _start(ready, policy, files, status_fd)
         except OSError as error:
             return not_started(error)
         with control_group(process.pid, command.limits.processes + OWN_TASKS):
-            running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS)
+            running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS, began)
             ending = Supervisor(running, command, stop).watch()
         if ending.end is End.EXITED and status.read(1):
             return replace(ending, exit_code=None, end=End.NOT_STARTED)

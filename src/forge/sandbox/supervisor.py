@@ -39,6 +39,8 @@ class Running:
     """Ends everybody, and comes back when nobody is left."""
     own_tasks: int
     """Processes of the back end itself, which are no part of the command."""
+    began: float
+    """On the monotonic clock, before it could do anything."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Supervisor:
         self._stderr = Capture(command.limits.stderr_bytes)
         self._captures = self._open_captures()
         self._poll = select.poll()
-        self._began = self._next_look = time.monotonic()
+        self._began = self._next_look = running.began
         self._end: End | None = None
 
     def watch(self) -> Ending:
