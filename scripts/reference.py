@@ -5,9 +5,11 @@ from pathlib import Path
 
 from pydantic_core import PydanticUndefined
 
+from forge import errors as tree
 from forge.api.events import EVENT_TYPES
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
+from forge.llm import errors as models
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -64,7 +66,7 @@ def errors_page() -> str:
     rows += [
         f"| `{kind.code}` | {kind.status} | {kind.ws_close_code()} | {kind.exit_code} |"
         for kind in _family(ForgeError)
-        if kind.__module__ == "forge.errors"
+        if kind.__module__ in (tree.__name__, models.__name__)
     ]
     return "\n".join(
         [
