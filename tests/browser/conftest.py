@@ -138,6 +138,7 @@ def new_link(server: Server) -> str:
 def session(browser: Browser, server: Server) -> StorageState:
     """The cookies of one signed-in session, shared by a file: signing in is limited to a few times a minute."""
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE_MS)
     Visitor(context.new_page(), server).sign_in()
     cookies = context.storage_state()
     context.close()
