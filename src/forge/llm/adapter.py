@@ -96,10 +96,9 @@ class Connections:
     def __init__(self) -> None:
         timeout = httpx2.Timeout(connect=CONNECT_S, read=FIRST_EVENT_S, write=60.0, pool=CONNECT_S)
         limits = httpx2.Limits(max_connections=200, max_keepalive_connections=50)
-        no_cookies = CookieJar(
-            DefaultCookiePolicy(allowed_domains=[])
-        )  # they would pass from account to account
-        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
+        # Cookies would pass from account to account.
+        none_kept = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+        self._http = httpx2.AsyncClient(timeout=timeout, limits=limits, cookies=none_kept)
         self._timeout = timeout
 
     async def close(self) -> None:
