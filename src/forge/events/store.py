@@ -37,8 +37,14 @@ async def reserve(tx: Tx, stream: str, count: int) -> int:
 
 
 async def insert(tx: Tx, rows: Sequence[Event]) -> None:
+    """One at a time on PostgreSQL: many at once go through a pipeline, and a process that freezes in the middle of one
+    counts as busy there, so that the stream's lock would never be taken from it."""
     values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
-    await tx.execute(_INSERT, values)
+    if tx.connection.dialect.name != "postgresql":
+        await tx.execute(_INSERT, values)
+        return
+    for value in values:
+        await tx.execute(_INSERT, value)
 
 
 async def notify(tx: Tx, notice: Notice) -> None:
