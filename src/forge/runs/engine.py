@@ -16,7 +16,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig
 from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
-from forge.runs import sqlite_polling
+from forge.runs import dbos_outage, sqlite_polling
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 
 QUEUE = "forge"
@@ -49,6 +49,8 @@ class Engine:
 
         if self._store.is_sqlite:
             sqlite_polling.install()
+        else:
+            dbos_outage.install()
         DBOS.launch()
         await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL_S, on_conflict="always_update")
         self._client = await asyncio.to_thread(self._open_client)
