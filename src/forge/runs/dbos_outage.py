@@ -1,5 +1,7 @@
 """Lets DBOS wait for a database that is away, also when the driver puts it in words that DBOS does not look for."""
 
+# pyright: reportPrivateUsage=false, reportPrivateImportUsage=false
+
 from dbos import _sys_db
 from sqlalchemy.exc import SQLAlchemyError
 
