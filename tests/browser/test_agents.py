@@ -1,15 +1,24 @@
 """An agent is given a task, watched, told something, paid for and stopped, all in a browser."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Visitor, at_rest
 from tests.support.server import Server
 from tests.support.studio import Studio, open_studio
+
+from forge.agents.models import AgentToolAsked, AgentToolUsed, AgentTurn
+from forge.events.log import EventLog
+from forge.events.models import EventData
+from forge.llm.models import Usage
+from forge.runs.models import StepFinished, StepStarted
+from forge.store.engine import Store
+from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.browser
 
@@ -181,11 +190,12 @@ def test_the_transcript_follows_until_the_reader_scrolls_and_again_on_end(visit:
 def test_five_thousand_events_are_a_few_in_the_page(visit: Visit, studio: Studio):
     run_id = studio.start("Repair the basket again.")
     studio.finish(run_id)
+    story = long_story(turns=1250)
+    assert len(story) == 5000
+    with ThreadPoolExecutor() as beside_the_browser:
+        beside_the_browser.submit(asyncio.run, append(studio.server, f"run:{run_id}", story)).result()
     visitor = visit()
     page = visitor.page
-    story = long_story(f"run:{run_id}", turns=1250)
-    assert len(story) > 5000
-    page.route("**/api/v1/events?*", lambda route: answer(route, story))
     visitor.open(f"/runs/{run_id}")
     told = transcript(page)
     expect(told.get_by_role("article", name="Turn 1250")).to_be_in_viewport()
@@ -196,51 +206,45 @@ def test_five_thousand_events_are_a_few_in_the_page(visit: Visit, studio: Studio
     assert told.get_by_role("article").count() < 60
 
 
-def answer(route: Route, data: list[dict[str, Any]]) -> None:
-    is_first = "after=0" in route.request.url
-    route.fulfill(json={"data": data if is_first else [], "meta": {}, "errors": [], "_links": {}})
+async def append(server: Server, stream: str, story: list[EventData]) -> None:
+    store = Store(f"sqlite:///{server.data_dir / 'forge.db'}")
+    try:
+        async with store.begin() as tx:
+            await EventLog(store, Metrics(version="test")).append(tx, stream, *story)
+    finally:
+        await store.close()
 
 
-def long_story(stream: str, *, turns: int) -> list[dict[str, Any]]:
-    """A run of four events a turn: the model's step, its answer, a tool, and its result."""
-    usage = {"input": 10, "output": 5, "cache_read": 0, "cache_write": 0}
-    start = datetime(2026, 1, 1, tzinfo=UTC)
-    facts: list[tuple[str, dict[str, Any]]] = [
-        ("run.created", {"kind": "agent", "title": "Long", "parent_id": None}),
-        ("run.started", {"worker": "local", "attempt": 1}),
-    ]
-    for turn in range(1, turns + 1):
-        asked = {"id": f"call{turn}", "name": "read_file", "input": {"path": f"file{turn}.py"}}
-        used = {"turn": turn, "call_id": asked["id"], "name": "read_file", "is_error": False, "detail": {}}
-        facts += [
-            ("step.started", {"step": turn, "name": f"model {turn}", "attempt": 1}),
-            (
-                "agent.turn",
-                {
-                    "turn": turn,
-                    "model": "scripted:coder",
-                    "text": "Some words, " * (turn % 40),
-                    "thinking": "",
-                    "tools": [asked],
-                    "stop": "tools",
-                    "usage": usage,
-                    "cost_micros": 10,
-                    "context_used": 0.1,
-                },
-            ),
-            (
-                "step.finished",
-                {"step": turn, "name": f"model {turn}", "attempt": 1, "outcome": "ok", "duration_ms": 9},
-            ),
-            ("agent.tool", {**used, "summary": "12 lines", "text": "x = 1\n" * 12, "duration_ms": 4}),
-        ]
+def long_story(*, turns: int) -> list[EventData]:
+    """Four events a turn: the model's step, its answer, the step's end, and what a tool gave."""
+    return [fact for turn in range(1, turns + 1) for fact in told_of(turn)]
+
+
+def told_of(turn: int) -> list[EventData]:
+    asked = AgentToolAsked(id=f"call{turn}", name="read_file", input={"path": f"file{turn}.py"})
+    step, name = 100 + turn, f"model {turn}"
     return [
-        {
-            "stream": stream,
-            "seq": seq,
-            "at": (start + timedelta(seconds=seq)).isoformat(),
-            "type": type_,
-            "data": data,
-        }
-        for seq, (type_, data) in enumerate(facts, start=1)
+        StepStarted(step=step, name=name, attempt=1),
+        AgentTurn(
+            turn=turn,
+            model="scripted:coder",
+            text="Some words, " * (turn % 40),
+            thinking="",
+            tools=[asked],
+            stop="tools",
+            usage=Usage(input=10, output=5),
+            cost_micros=10,
+            context_used=0.1,
+        ),
+        StepFinished(step=step, name=name, attempt=1, outcome="ok", duration_ms=9),
+        AgentToolUsed(
+            turn=turn,
+            call_id=asked.id,
+            name=asked.name,
+            is_error=False,
+            summary="12 lines",
+            text="x = 1\n" * 12,
+            duration_ms=4,
+            detail={},
+        ),
     ]
