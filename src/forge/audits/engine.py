@@ -1,0 +1,137 @@
+"""The engine: a snapshot and some checks in, one report out. Nothing here touches a disk, a database or a clock.
+
+Checks run one after another: what takes time in them is reading files, and that is what the desk does in parallel and
+remembers. A check that breaks is an ERROR of that check, and the others go on.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from forge.audits.baseline import Baseline, read_baseline
+from forge.audits.check import Check, Examination, Found
+from forge.audits.findings import Describer
+from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
+from forge.audits.paths import shown
+from forge.audits.snapshot import Snapshot
+
+log = logging.getLogger(__name__)
+
+OnResult = Callable[[CheckResult], None]
+_ORDER = (Severity.FAIL, Severity.ERROR, Severity.WARN)
+_VERDICTS = {Severity.FAIL: Verdict.FAIL, Severity.ERROR: Verdict.ERROR, Severity.WARN: Verdict.WARN}
+
+
+def audit(
+    snapshot: Snapshot,
+    checks: Iterable[Check],
+    *,
+    at: datetime,
+    only_path: str | None = None,
+    on_result: OnResult = lambda _: None,
+) -> AuditReport:
+    """`only_path` leaves the findings about other files away, as the command behind each finding does."""
+    began = time.monotonic()
+    baseline = read_baseline(snapshot)
+    results: list[CheckResult] = []
+    for check in checks:
+        results.append(_run(check, snapshot, baseline, only_path))
+        on_result(results[-1])
+    return AuditReport(
+        phase=snapshot.phase,
+        timestamp=at,
+        overall=Verdict.FAIL if any(result.result.blocks for result in results) else Verdict.PASS,
+        checks=[result for result in results if not _is_warning(result)],
+        warnings=[result for result in results if _is_warning(result)],
+        project=snapshot.name,
+        branch=snapshot.branch,
+        head=snapshot.head,
+        base=snapshot.base,
+        tree=snapshot.tree_id,
+        claimed_files=None if snapshot.claims is None else sorted(map(shown, snapshot.claims.files)),
+        changed_files=len(snapshot.changes),
+        duration_ms=_since(began),
+    )
+
+
+def judge(check: Check, examination: Examination) -> Verdict:
+    """What the findings of a check add up to, when nothing of it is known and accepted."""
+    return _judge(check, examination, [one.severity for one in examination.found])
+
+
+def _judge(check: Check, examination: Examination, severities: Sequence[Severity]) -> Verdict:
+    if examination.skipped is not None:
+        return Verdict.SKIP
+    if examination.examined == 0 and not examination.found:
+        return Verdict.ERROR
+    worst = next((severity for severity in _ORDER if severity in severities), None)
+    verdict = _VERDICTS[worst] if worst else Verdict.PASS
+    return Verdict.WARN if verdict is Verdict.FAIL and not check.is_blocking else verdict
+
+
+def _run(check: Check, snapshot: Snapshot, baseline: Baseline, only_path: str | None) -> CheckResult:
+    began = time.monotonic()
+    try:
+        examination = check.examine(snapshot)
+    except Exception as error:
+        log.warning("check %s broke", check.code, exc_info=True)
+        examination = _broken(check, error)
+    describe = Describer(check, snapshot, baseline)
+    findings = [
+        finding
+        for found in examination.found
+        if only_path is None or found.path == only_path
+        for finding in [describe(found)]
+    ]
+    counted = [finding.severity for finding in findings if finding.known is None]
+    verdict = _judge(check, examination, counted)
+    return CheckResult(
+        code=check.code,
+        name=check.name,
+        result=verdict,
+        detail=_detail(examination, findings),
+        is_blocking=check.is_blocking,
+        findings=findings,
+        examined=examination.examined,
+        unit=examination.unit,
+        duration_ms=_since(began),
+    )
+
+
+def _broken(check: Check, error: Exception) -> Examination:
+    found = Found(
+        rule="broken-check",
+        severity=Severity.ERROR,
+        message=f"{check.code} itself broke: {type(error).__name__}: {str(error)[:300]}",
+        fix="This is a defect of the check, not of the project; the log has the details.",
+    )
+    return Examination((found,), 0, "files")
+
+
+def _detail(examination: Examination, findings: Sequence[Finding]) -> str:
+    if examination.skipped is not None:
+        return examination.skipped
+    known = sum(finding.known is not None for finding in findings)
+    suffix = f" ({known} known)" if known else ""
+    if examination.detail:
+        return examination.detail + suffix
+    told = [
+        finding for finding in findings if finding.known is None and finding.severity is not Severity.NOTE
+    ]
+    if told:
+        more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+        place = f"{told[0].path}:{told[0].line}: " if told[0].line else ""
+        return f"{place}{told[0].message}{more}{suffix}"
+    if examination.examined == 0:
+        return f"examined nothing, and the check does not say why{suffix}"
+    return f"{examination.examined:,} {examination.unit} examined{suffix}"
+
+
+def _is_warning(result: CheckResult) -> bool:
+    """Where a report lists it; W2 is among the warnings, and yet a forged ledger blocks."""
+    return result.code.startswith("W") or not result.is_blocking
+
+
+def _since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

@@ -1,0 +1,87 @@
+"""From what a check found to what a person is told: the line itself, a stable name, and the command that shows it alone."""
+
+import shlex
+from collections import Counter
+
+from forge.audits.baseline import Baseline
+from forge.audits.check import Check, Found
+from forge.audits.models import Finding
+from forge.audits.paths import shown
+from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.kernel.hashing import hash_json
+
+MOST_EXCERPT = 200
+FINGERPRINT = 20
+
+
+class Describer:
+    """For one check of one audit: equal findings of one file are told apart by their order."""
+
+    def __init__(self, check: Check, snapshot: Snapshot, baseline: Baseline) -> None:
+        self._check = check
+        self._snapshot = snapshot
+        self._baseline = baseline
+        self._seen: Counter[str] = Counter()
+        self._lines: dict[str, list[bytes]] = {}
+
+    def __call__(self, found: Found) -> Finding:
+        fingerprint = self._fingerprint(found)
+        return Finding(
+            check=self._check.code,
+            rule=found.rule,
+            severity=found.severity,
+            path=None if found.path is None else shown(found.path),
+            line=found.line,
+            end_line=found.end_line,
+            excerpt=self._excerpt(found),
+            message=shown_text(found.message),
+            why=found.why or self._check.why,
+            fix=shown_text(found.fix),
+            reproduce=self._command(found),
+            fingerprint=fingerprint,
+            known=self._baseline.find(self._check.code, fingerprint, self._snapshot.today),
+        )
+
+    def _fingerprint(self, found: Found) -> str:
+        about = [self._check.code, found.rule, found.path and shown(found.path), shown_text(found.subject)]
+        same = hash_json(about)
+        self._seen[same] += 1
+        return hash_json([same, self._seen[same]])[:FINGERPRINT]
+
+    def _excerpt(self, found: Found) -> str | None:
+        if found.excerpt is not None or found.path is None or found.line is None:
+            return found.excerpt
+        lines = self._lines_of(found.path)
+        if not 0 < found.line <= len(lines):
+            return None
+        text = lines[found.line - 1][: MOST_EXCERPT * 4].decode("utf-8", "replace").strip()
+        return shown_text(text if len(text) <= MOST_EXCERPT else f"{text[: MOST_EXCERPT - 1]}…")
+
+    def _lines_of(self, path: str) -> list[bytes]:
+        if path not in self._lines:
+            entry = self._snapshot.tree.entries.get(path)
+            is_readable = entry is not None and entry.kind.is_file and entry.size <= MOST_BYTES
+            self._lines[path] = self._snapshot.tree.read(path).split(b"\n") if is_readable else []
+        return self._lines[path]
+
+    def _command(self, found: Found) -> str:
+        words = ["forge", "audit", "--only", self._check.code]
+        if found.path is not None:
+            words += ["--file", found.path]
+        claims = self._snapshot.claims
+        if claims is not None and self._check.code == "A1":
+            words += ["--claimed-files", ",".join(sorted(claims.files))]
+        if self._snapshot.base and self._snapshot.base != self._snapshot.head:
+            words += ["--base", self._snapshot.base]
+        return shown(shlex.join(words))
+
+
+def shown_text(text: str) -> str:
+    """Text of a check may quote names of files and code of strangers."""
+    return (
+        "\n".join(shown(line) for line in text.split("\n")) if "\\" not in text else _keep_backslashes(text)
+    )
+
+
+def _keep_backslashes(text: str) -> str:
+    return "\\".join(shown_text(part) for part in text.split("\\"))

@@ -1,0 +1,119 @@
+"""What an audit says: the same object in the library, the terminal, the API, the ledger and the web."""
+
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+
+
+class Verdict(StrEnum):
+    PASS = "PASS"  # noqa: S105
+    WARN = "WARN"
+    FAIL = "FAIL"
+    ERROR = "ERROR"
+    """Nobody can tell. Counts as bad as FAIL: what was not looked at is not fine."""
+    SKIP = "SKIP"
+    """There was nothing to look at, and the detail says why. Neither good nor bad."""
+
+    @property
+    def blocks(self) -> bool:
+        return self in (Verdict.FAIL, Verdict.ERROR)
+
+
+class Severity(StrEnum):
+    """What a finding does to the verdict of its check."""
+
+    FAIL = "fail"
+    ERROR = "error"
+    """Something could not be examined: broken, too large, unreadable."""
+    WARN = "warn"
+    NOTE = "note"
+    """Said, and nothing more."""
+
+
+def _to_the_second(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+Timestamp = Annotated[datetime, PlainSerializer(_to_the_second, return_type=str, when_used="json")]
+
+
+class Known(BaseModel):
+    """A finding the project has accepted for now: it is shown and does not block."""
+
+    model_config = ConfigDict(frozen=True)
+
+    since: date
+    until: date | None
+    reason: str
+
+
+class Finding(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    check: str
+    """The code of its check, such as A4."""
+    rule: str
+    """What kind of finding it is among its check's, such as `forbidden-import`."""
+    severity: Severity
+    path: str | None
+    """Relative to the project; bytes that are no UTF-8 are escaped. None when it is about the whole project."""
+    line: int | None
+    end_line: int | None
+    excerpt: str | None
+    """The line it is about. Never a secret: those are masked."""
+    message: str
+    why: str
+    fix: str
+    reproduce: str
+    """The command that finds this and nothing else."""
+    fingerprint: str
+    """The same for the same finding, even when lines above it come and go."""
+    known: Known | None = None
+
+
+class CheckResult(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    code: str
+    name: str
+    result: Verdict
+    detail: str
+    is_blocking: bool
+    """Whether a FAIL of it fails the audit; an ERROR always does."""
+    findings: list[Finding]
+    examined: int
+    unit: str
+    """What was counted: files, imports, added lines…"""
+    duration_ms: int
+
+
+class AuditReport(BaseModel):
+    """One audit of one state of a project."""
+
+    model_config = ConfigDict(frozen=True)
+
+    phase: str
+    timestamp: Timestamp
+    overall: Verdict
+    """PASS or FAIL."""
+    checks: list[CheckResult]
+    """A1 to A9, and a team's own checks that block."""
+    warnings: list[CheckResult]
+    project: str
+    """The name of the folder."""
+    branch: str | None
+    head: str | None
+    base: str | None
+    """What the changes were counted from: a full commit id, or None for the beginning of time."""
+    tree: str
+    """The hash of what was audited, evidence aside."""
+    claimed_files: list[str] | None
+    """None when nobody made a claim."""
+    changed_files: int
+    duration_ms: int
+
+    @property
+    def results(self) -> list[CheckResult]:
+        return [*self.checks, *self.warnings]
