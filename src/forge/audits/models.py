@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 
 class Verdict(StrEnum):
@@ -117,3 +117,21 @@ class AuditReport(BaseModel):
     @property
     def results(self) -> list[CheckResult]:
         return [*self.checks, *self.warnings]
+
+
+class AuditRequest(BaseModel):
+    """What somebody wants to know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    phase: str = Field(default="unknown", min_length=1, max_length=200)
+    claimed_files: list[str] | None = None
+    """None: nobody says which files the change is about, and the scope is not checked."""
+    base: str | None = Field(default=None, min_length=1, max_length=200)
+    """Any revision; None is the last commit, so that what is not committed is the change."""
+    only: list[str] = []
+    """Codes of checks; all when empty."""
+    file: str | None = None
+    """Leave the findings about other files away."""
+    ledger: bool = True
+    """Append the result to the project's ledger."""
