@@ -1,13 +1,12 @@
 """The `forge` command. Only the tree of commands is here; each command's code is imported when it is called."""
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from forge import __version__
-from forge.errors import ForgeError
+from forge.terminal.entry import run_command
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -22,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
+    "audit": ("forge.audits.cli:audit", "Audit a project: scope, evidence, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
     "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),
@@ -66,23 +66,4 @@ def forge() -> None:
 
 
 def main() -> None:
-    """Run a command; whatever it refuses to do is said in one or two lines, with the exit code of its kind."""
-    try:
-        code = forge.main(prog_name="forge", standalone_mode=False)
-    except click.exceptions.Abort:
-        click.echo("Stopped.", err=True)
-        sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except ForgeError as error:
-        show_error(error)
-        sys.exit(error.exit_code)
-    sys.exit(code or 0)  # what `ctx.exit` was given; commands themselves return nothing
-
-
-def show_error(error: ForgeError) -> None:
-    for line in error.message.splitlines():
-        click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
-    if error.hint:
-        click.echo(f"{click.style(' hint:', fg='yellow')} {error.hint}", err=True)
+    run_command(forge, "forge")
