@@ -2,9 +2,11 @@
 
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+from forge.events.models import EventData
 
 
 class Verdict(StrEnum):
@@ -119,19 +121,104 @@ class AuditReport(BaseModel):
         return [*self.checks, *self.warnings]
 
 
+Line = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
+"""What no path, revision or database can hold is refused before it gets there."""
+
+
 class AuditRequest(BaseModel):
     """What somebody wants to know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    phase: str = Field(default="unknown", min_length=1, max_length=200)
-    claimed_files: list[str] | None = None
+    phase: Line = Field(default="unknown", min_length=1, max_length=200)
+    claimed_files: list[Line] | None = None
     """None: nobody says which files the change is about, and the scope is not checked."""
-    base: str | None = Field(default=None, min_length=1, max_length=200)
+    base: Line | None = Field(default=None, min_length=1, max_length=200)
     """Any revision; None is the last commit, so that what is not committed is the change."""
-    only: list[str] = []
+    only: list[Line] = []
     """Codes of checks; all when empty."""
-    file: str | None = None
+    file: Line | None = None
     """Leave the findings about other files away."""
     ledger: bool = True
     """Append the result to the project's ledger."""
+
+
+class NewAudit(AuditRequest):
+    """Audit a workspace or a folder of the server; with neither, the folder the server was started in."""
+
+    workspace_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
+    path: Line | None = Field(default=None, min_length=1)
+    """Inside one of the allowed roots; one that is relative begins where the server was started."""
+    evidence: bool = False
+    """Run the project's tests in the sandbox first, and record what came of it."""
+
+
+class CheckSummary(BaseModel):
+    """A check's result with its findings counted."""
+
+    model_config = ConfigDict(frozen=True)
+
+    code: str
+    name: str
+    result: Verdict
+    detail: str
+    findings: int
+    known: int
+    """Those among them that are accepted for now."""
+
+
+class AuditSummary(BaseModel):
+    """What a run keeps of its audit; `GET /audit/run?run_id=…` has the whole report."""
+
+    model_config = ConfigDict(frozen=True)
+
+    phase: str
+    timestamp: Timestamp
+    overall: Verdict
+    checks: list[CheckSummary]
+    warnings: list[CheckSummary]
+    project: str
+    branch: str | None
+    head: str | None
+    base: str | None
+    tree: str
+    changed_files: int
+    duration_ms: int
+
+
+class AuditStarted(EventData):
+    """An audit begins, or begins again after its worker died: what was said of its checks before counts no more."""
+
+    type: ClassVar[str] = "audit.started"
+    project: str
+    phase: str
+    base: str | None
+    """As it was asked for; null is the last commit."""
+    checks: list[str]
+
+
+class AuditChecked(EventData):
+    """A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order."""
+
+    type: ClassVar[str] = "audit.check"
+    result: CheckResult
+    findings_total: int
+
+
+class AuditFound(EventData):
+    """More findings of a check that has just ended."""
+
+    type: ClassVar[str] = "audit.findings"
+    code: str
+    findings: list[Finding]
+
+
+class AuditFinished(EventData):
+    """All checks have ended, and this is what they come to."""
+
+    type: ClassVar[str] = "audit.finished"
+    summary: AuditSummary
+    claimed_files: list[str] | None
+
+
+EVENTS: tuple[type[EventData], ...] = (AuditStarted, AuditChecked, AuditFound, AuditFinished)
