@@ -1,0 +1,72 @@
+"""Reading what other tools wrote (TOML, JSON with comments) without trusting its shape: what is not there is empty."""
+
+import re
+import tomllib
+from typing import cast
+
+import msgspec
+
+from forge.audits.snapshot import MOST_BYTES, Snapshot
+
+Table = dict[str, object]
+
+_JSON_PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
+_JSON_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+
+
+def table(value: object) -> Table:
+    """The value if it is a table, else an empty one."""
+    if not isinstance(value, dict):
+        return {}
+    return {key: item for key, item in cast(dict[object, object], value).items() if isinstance(key, str)}
+
+
+def within(value: object, *keys: str) -> object:
+    """What lies under these keys, or None."""
+    for key in keys:
+        value = table(value).get(key)
+    return value
+
+
+def texts(value: object) -> list[str]:
+    """One text or several, as a list."""
+    if isinstance(value, str):
+        return [value]
+    return [item for item in items(value) if isinstance(item, str)]
+
+
+def items(value: object) -> list[object]:
+    """The values of a list, nothing for anything else."""
+    return cast(list[object], value) if isinstance(value, list) else []
+
+
+def read_text(snapshot: Snapshot, path: str) -> str | None:
+    """A small regular file of the tree; None when there is none or it is no text."""
+    entry = snapshot.tree.entries.get(path)
+    if entry is None or not entry.kind.is_file or entry.size > MOST_BYTES:
+        return None
+    try:
+        return snapshot.tree.read(path).decode("utf-8-sig")
+    except (UnicodeDecodeError, KeyError, OSError):
+        return None
+
+
+def read_toml(text: str | None) -> Table:
+    if text is None:
+        return {}
+    try:
+        return table(tomllib.loads(text))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def read_json(text: str | None) -> Table:
+    """JSON as people write it: comments and trailing commas are no fault."""
+    if text is None:
+        return {}
+    bare = _JSON_PIECE.sub(lambda m: m[0] if m[0][0] == '"' else " ", text)
+    bare = _JSON_COMMA.sub(lambda m: m[0] if m[0][0] == '"' else "", bare)
+    try:
+        return table(msgspec.json.decode(bare))
+    except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
+        return {}
