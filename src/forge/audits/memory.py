@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from forge.audits.analysis import Analyzer
 from forge.audits.claims import read_claims
+from forge.audits.paths import shown
 from forge.audits.project import CONFIG, EVIDENCE_FILES, find_governance, read_project
 from forge.audits.snapshot import AddedLine, Change, ChangeKind, Claims, Entry, Kind, Snapshot, Tree
 from forge.audits.trust import Trust
@@ -93,7 +94,7 @@ def snapshot_of(
 
 
 def tree_id(contents: Mapping[str, bytes]) -> str:
-    return hash_json({path: hash_bytes(data) for path, data in contents.items()})
+    return hash_json({shown(path): hash_bytes(data) for path, data in contents.items()})
 
 
 def _contents(files: Files) -> dict[str, bytes]:

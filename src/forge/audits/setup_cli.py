@@ -1,0 +1,98 @@
+"""`forge audit init` and `forge audit baseline`: how a project that is already there begins with audits."""
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import click
+
+from forge.audits.terminal import audit_errors, data_dir
+from forge.errors import Conflict, Invalid
+from forge.kernel.clock import now
+from forge.terminal.output import working
+
+EXPIRES_DAYS = 90
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--force", is_flag=True, help="Replace files that are already there.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
+def init(path: Path, force: bool, dry_run: bool) -> None:
+    """Propose forge.json and boundaries.json from how the project in PATH is really laid out."""
+    from forge.audits.auditor import Auditor
+    from forge.audits.layout import propose_boundaries, propose_forge_json
+    from forge.audits.models import AuditRequest
+    from forge.audits.project import CONFIG
+    from forge.audits.repository import top_of
+
+    with audit_errors():
+        with working("Looking at the project…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
+            proposed = {
+                CONFIG: propose_forge_json(snapshot),
+                snapshot.governance.boundaries: propose_boundaries(snapshot),
+            }
+        texts = {
+            name: f"{json.dumps(value, indent=2, ensure_ascii=False)}\n" for name, value in proposed.items()
+        }
+        if dry_run:
+            for name, text in texts.items():
+                click.echo(f"--- {name}\n{text}", nl=False)
+            return
+        _write(top_of(path), texts, force=force)
+    click.echo("Read them, then: forge audit")
+
+
+@click.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--expires", default=f"{EXPIRES_DAYS}d", help="A date, a number of days (90d), or never.")
+@click.option("--reason", default="present when the baseline was written", help="Why they are accepted.")
+@click.option("--only", default="", help="Of these checks alone: A4,A9")
+def baseline(path: Path, expires: str, reason: str, only: str) -> None:
+    """Accept what is wrong in PATH today, so that only what is new blocks."""
+    from forge.audits.auditor import Auditor
+    from forge.audits.baseline import NEVER, freeze
+    from forge.audits.models import AuditRequest
+    from forge.audits.registry import load_checks
+    from forge.audits.repository import top_of
+
+    with audit_errors():
+        today = now().date()
+        until = _until(expires, today)
+        codes = [code for code in only.split(",") if code.strip()]
+        codes = codes or [check.code for check in load_checks() if check.code not in NEVER]
+        if unfit := NEVER & {code.strip().upper() for code in codes}:
+            raise Invalid(
+                f"{', '.join(sorted(unfit))}: about one change only; there is nothing to accept for later."
+            )
+        with working("Auditing…"):
+            audited = Auditor(data_dir()).run(path, AuditRequest(only=codes, ledger=False))
+        findings = [finding for result in audited.report.results for finding in result.findings]
+        file = freeze(findings, since=today, until=until, reason=reason)
+        _write(top_of(path), {audited.baseline_path: f"{file.model_dump_json(indent=2)}\n"}, force=True)
+    click.echo(f"{len(file.findings)} findings are accepted{f' until {until}' if until else ''}.")
+
+
+def _until(expires: str, today: date) -> date | None:
+    if expires == "never":
+        return None
+    try:
+        days = expires.removesuffix("d")
+        until = today + timedelta(days=int(days)) if days.isdecimal() else date.fromisoformat(expires)
+    except (ValueError, OverflowError):
+        raise Invalid(f"--expires {expires!r} is no date.", hint="Write 90d, 2027-01-31 or never.") from None
+    if until <= today:
+        raise Invalid(f"--expires {expires!r} is already over.")
+    return until
+
+
+def _write(root: Path, texts: dict[str, str], *, force: bool) -> None:
+    from forge.workspace.files import Files
+
+    with Files(root) as files:
+        for name, text in texts.items():
+            try:
+                written = files.write(name, text.encode(), expect=None if force else "")
+            except Conflict as error:
+                raise Conflict(f"{name} is already there.", hint="--force replaces it.") from error
+            click.echo(f"{'Wrote' if written.created else 'Replaced'} {name}")

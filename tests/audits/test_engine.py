@@ -1,0 +1,172 @@
+"""The engine with checks of no meaning: what findings, silence, defects and a baseline add up to."""
+
+import json
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+
+from forge.audits.baseline import freeze
+from forge.audits.check import Check, Examination, Found, examined, skip
+from forge.audits.engine import audit
+from forge.audits.memory import TODAY, snapshot_of
+from forge.audits.models import AuditReport, Known, Severity, Verdict
+from forge.audits.snapshot import Snapshot
+from forge.errors import Invalid
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+FILES = {"app.py": "one\ntwo\nthree\n"}
+BASELINE = "Forge/Contracts/audit_baseline.json"
+
+
+def found(severity: Severity = Severity.FAIL, **more: Any) -> Found:
+    given = {"rule": "odd", "message": "It is odd.", "fix": "Make it even.", "path": "app.py", "line": 2}
+    return Found(severity=severity, **(given | more))
+
+
+def check(*finds: Found, code: str = "A4", is_blocking: bool = True, **more: Any) -> Check:
+    def examine(_: Snapshot) -> Examination:
+        return more.get("examination") or examined(finds, 3, "lines")
+
+    return Check(code, "Oddness", "Odd is bad.", "…", examine, (), is_blocking=is_blocking)
+
+
+def run(*checks: Check, files: dict[str, str] | None = None, only_path: str | None = None) -> AuditReport:
+    return audit(snapshot_of(files or FILES), checks, at=AT, only_path=only_path)
+
+
+@pytest.mark.parametrize(
+    ("severities", "verdict", "overall"),
+    [
+        ([], "PASS", "PASS"),
+        (["note"], "PASS", "PASS"),
+        (["warn", "note"], "WARN", "PASS"),
+        (["warn", "error"], "ERROR", "FAIL"),
+        (["warn", "error", "fail"], "FAIL", "FAIL"),
+    ],
+)
+def test_the_worst_finding_decides(severities: list[str], verdict: str, overall: str):
+    report = run(check(*(found(Severity(severity)) for severity in severities)))
+    assert (report.checks[0].result, report.overall) == (verdict, overall)
+
+
+def test_a_check_that_only_warns_never_fails_but_its_error_still_blocks():
+    warned = run(check(found(), code="W9", is_blocking=False))
+    assert (warned.warnings[0].result, warned.overall) == (Verdict.WARN, Verdict.PASS)
+    blind = run(check(found(Severity.ERROR), code="W9", is_blocking=False))
+    assert (blind.warnings[0].result, blind.overall) == (Verdict.ERROR, Verdict.FAIL)
+
+
+def test_nothing_examined_is_no_pass():
+    silent = run(check(examination=Examination((), 0, "files"))).checks[0]
+    assert (silent.result, silent.detail) == (
+        Verdict.ERROR,
+        "examined nothing, and the check does not say why",
+    )
+    honest = run(check(examination=skip("there are no files"))).checks[0]
+    assert (honest.result, honest.detail) == (Verdict.SKIP, "there are no files")
+
+
+def test_a_check_that_breaks_blocks_and_the_others_go_on():
+    def explode(_: Snapshot) -> Examination:
+        raise KeyError("gone")
+
+    broken = Check("X1", "Broken", "why", "docs", explode, ())
+    report = run(broken, check(code="A9"))
+    assert [(r.code, r.result) for r in report.checks] == [("X1", Verdict.ERROR), ("A9", Verdict.PASS)]
+    assert "KeyError" in report.checks[0].detail
+    assert report.overall is Verdict.FAIL
+
+
+def test_a_finding_is_told_in_full():
+    finding = run(check(found(subject="two"))).checks[0].findings[0]
+    assert finding.model_dump(exclude={"fingerprint"}) == {
+        "check": "A4",
+        "rule": "odd",
+        "severity": "fail",
+        "path": "app.py",
+        "line": 2,
+        "end_line": None,
+        "excerpt": "two",
+        "message": "It is odd.",
+        "why": "Odd is bad.",
+        "fix": "Make it even.",
+        "reproduce": "forge audit --only A4 --file app.py",
+        "known": None,
+    }
+
+
+def test_a_finding_keeps_its_name_when_lines_move_and_equal_ones_are_told_apart():
+    before = run(check(found(subject="x"), found(subject="x", line=3))).checks[0].findings
+    after = run(check(found(subject="x", line=7), found(subject="x", line=9))).checks[0].findings
+    assert [one.fingerprint for one in before] == [one.fingerprint for one in after]
+    assert len({one.fingerprint for one in before}) == 2
+
+
+def test_the_findings_of_one_file_can_be_asked_for_alone():
+    report = run(check(found(), found(path="other.py")), only_path="other.py")
+    assert [finding.path for finding in report.checks[0].findings] == ["other.py"]
+    assert run(check(found()), only_path="other.py").overall is Verdict.PASS
+
+
+def test_names_of_files_cannot_write_to_a_terminal():
+    evil = "a\nb\x1b[31m\udcff.py"
+    finding = (
+        run(check(found(path=evil, message=f"{evil} is odd")), files={evil: "x\ny\n"}).checks[0].findings[0]
+    )
+    assert finding.path == "a\\x0ab\\x1b[31m\\xff.py"
+    assert finding.excerpt == "y"
+    json.dumps(finding.model_dump(mode="json")).encode()
+    assert "\x1b" not in finding.message + finding.reproduce
+
+
+def accepted(report: AuditReport, until: date | None) -> dict[str, str]:
+    file = freeze(report.checks[0].findings, since=date(2025, 12, 1), until=until, reason="later")
+    return {**FILES, BASELINE: file.model_dump_json()}
+
+
+def test_what_is_in_the_baseline_does_not_block_until_its_day():
+    first = run(check(found(subject="x")))
+    frozen = run(check(found(subject="x")), files=accepted(first, TODAY)).checks[0]
+    assert frozen.result is Verdict.PASS
+    assert frozen.findings[0].known == Known(since=date(2025, 12, 1), until=TODAY, reason="later")
+    assert frozen.detail == "3 lines examined (1 known)"
+    over = run(check(found(subject="x")), files=accepted(first, date(2025, 12, 31)))
+    assert over.overall is Verdict.FAIL
+    new = run(check(found(subject="x"), found(subject="y")), files=accepted(first, None))
+    assert (new.overall, [one.known is None for one in new.checks[0].findings]) == (
+        Verdict.FAIL,
+        [False, True],
+    )
+
+
+def test_the_scope_of_a_change_cannot_be_accepted_for_later():
+    first = run(check(found(subject="x"), code="A1"))
+    assert run(check(found(subject="x"), code="A1"), files=accepted(first, None)).overall is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"findings": [{"check": 4}]}', '{"findings": [], "more": 1}']
+)
+def test_a_baseline_that_cannot_be_read_is_refused(text: str):
+    with pytest.raises(Invalid, match=r"audit_baseline\.json cannot be read"):
+        run(check(), files={**FILES, BASELINE: text})
+
+
+def test_the_report_says_what_was_looked_at():
+    seen: list[str] = []
+    snapshot = snapshot_of(FILES, base={}, claims=["b.py", "./app.py"], phase="Phase 3")
+    report = audit(snapshot, [check(), check(code="W1")], at=AT, on_result=lambda one: seen.append(one.code))
+    assert seen == ["A4", "W1"]
+    assert report.model_dump(mode="json", exclude={"checks", "warnings", "duration_ms"}) == {
+        "phase": "Phase 3",
+        "timestamp": "2026-01-02T03:04:05Z",
+        "overall": "PASS",
+        "project": "example",
+        "branch": "main",
+        "head": "c" * 40,
+        "base": "c" * 40,
+        "tree": snapshot.tree_id,
+        "claimed_files": ["app.py", "b.py"],
+        "changed_files": 1,
+    }
