@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import cancel, events, fanout, memory, report, runs, sandbox, search, startup, tokens
+from benchmarks import audit, cancel, events, fanout, memory, report, runs, sandbox, search, startup, tokens
 from benchmarks.bench import Bench
 from benchmarks.contender import ROOT
 from benchmarks.machine import machine_facts
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "search": search.measure,
     "tokens": tokens.measure,
     "cancel": cancel.measure,
+    "audit": audit.measure,
 }
 
 
