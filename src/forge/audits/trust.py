@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last entry of a ledger that this machine has signed or seen."""
+    """The last entry of a chain of records that this machine has signed or seen."""
 
     count: int
     hash: str
+    """Of the whole last line."""
+    chain: str = ""
+    """The id of the chain: another one in its place is a forgery, too."""
 
 
 def _nothing() -> Mapping[str, Head]:
@@ -21,4 +24,9 @@ class Trust:
     keys: frozenset[str] = frozenset()
     """Public keys (hex) of this machine and of those it trusts."""
     heads: Mapping[str, Head] = field(default_factory=_nothing)
-    """By the id of the ledger: an older head with a good signature is still a ledger cut short."""
+    """By `seen_at`: an older head with a good signature is still a ledger cut short."""
+
+
+def seen_at(file: str, branch: str | None, head: str | None) -> str:
+    """Where in a project a chain was seen: each branch has its own, and so has a commit without a branch."""
+    return f"{file}@{branch or head or ''}"
