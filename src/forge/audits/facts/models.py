@@ -59,6 +59,8 @@ class Route(Struct, frozen=True, array_like=True):
     line: int
     target: str
     """The name of what it is declared on in this file: `router`, `app`, `bp`."""
+    is_hidden: bool = False
+    """The code itself says that it belongs into no documentation: `include_in_schema=False`."""
 
 
 class Mount(Struct, frozen=True, array_like=True):

@@ -1,9 +1,379 @@
-"""The routes a Python file declares. (Skeleton: to be filled.)"""
+"""The routes a Python file declares with FastAPI, Starlette or Flask, as far as its text tells; nothing is imported.
+
+What looks like a route and is none (`client.get("/x")`, `cache.get("/x")`) is told apart by how it is written: a
+decorator or one of the frameworks' verbs, on something that is a router here or may be one in the file it comes from.
+"""
+
+import re
 
 from tree_sitter import Node
 
-from forge.audits.facts.route_facts import RouteFacts
+from forge.audits.facts.models import Mount, Route, Router
+from forge.audits.facts.python_arguments import Arguments
+from forge.audits.facts.python_names import CONSTRUCTORS, PythonNames, bases
+from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
+from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, rounds, text
+
+_WORTH_A_LOOK = re.compile(
+    rb"fastapi|flask|starlette|quart|FastAPI|Flask|Starlette|Quart|[Rr]out|ROUT|[Bb]lueprint|add_url_rule|add_api_|\bapp\b"
+    rb"|@[\w.]+\.(?:route|get|post|put|patch|delete|websocket|api_route)\("
+)
+VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
+_DECORATORS = {
+    **{verb: verb.upper() for verb in VERBS},
+    "websocket": "WEBSOCKET",
+    "websocket_route": "WEBSOCKET",
+}
+_WITH_METHODS = ("route", "api_route")
+_ADDING = {"add_api_route": "endpoint", "add_route": "route", "add_url_rule": "view_func"}
+"""And what the argument with the handler is called."""
+_ADDING_WEBSOCKETS = ("add_api_websocket_route", "add_websocket_route")
+_MOUNTING = ("include_router", "register_blueprint", "mount")
+_WORTH_A_NAME = re.compile(r"app|api|rout|blueprint|bps?\b|server|module", re.IGNORECASE)
+_STATIC = re.compile(r"static", re.IGNORECASE)
 
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
-    return RouteFacts()
+    if _WORTH_A_LOOK.search(data) is None:
+        return RouteFacts()
+    return _Reader(root).read()
+
+
+class _Reader:
+    def __init__(self, root: Node) -> None:
+        self._names = PythonNames(root)
+        self._routes: list[Route] = []
+        self._mounts: list[Mount] = []
+        self._routers: dict[str, Router] = {}
+        self._hidden: set[str] = set()
+        """Routers made with `include_in_schema=False`."""
+
+    def read(self) -> RouteFacts:
+        self._declare(self._names.module)
+        for name, assigned in self._names.attributes.items():
+            for value, scope in assigned:
+                self._declare_value(name, value, scope)
+        for met in self._names.met:
+            for scope in rounds(met, self._names.items_of):
+                if met.node.type == "decorated_definition":
+                    self._read_decorators(Met(met.node, scope))
+                else:
+                    self._read_call(Met(met.node, scope))
+        routes = [r if r.target not in self._hidden else _hidden(r) for r in self._routes]
+        used = {m.parent for m in self._mounts} | {r.target for r in self._routes}
+        routers = [
+            r for name, r in self._routers.items() if name in used or not name.endswith(")") or r.is_app
+        ]
+        return RouteFacts(tuple(dict.fromkeys(routes)), tuple(dict.fromkeys(self._mounts)), tuple(routers))
+
+    # Routers, and other names for them.
+
+    def _declare(self, module: Scope) -> None:
+        waiting = [module]
+        while waiting:
+            scope = waiting.pop()
+            waiting += scope.inner.values()
+            for name, values in scope.values.items():
+                for value in values:
+                    self._declare_value(self._names.own_name(name, scope), value, scope)
+                    if not scope.name:
+                        self._declare_alias(name, value, scope)
+            for value in scope.returned:
+                self._declare_returned(value, scope)
+
+    def _declare_value(self, name: str, value: Node, scope: Scope) -> None:
+        if self._names.constructor(value, scope) is not None:
+            self._declare_router(name, value, scope)
+        elif value.type in ("list", "tuple", "binary_operator") and self._holds_routes(value, scope):
+            self._routers[f"{name}[]"] = Router(f"{name}[]", "", is_app=False, line=line_of(value))
+            self._read_list(value, f"{name}[]", scope)
+
+    def _declare_router(self, name: str, call: Node, scope: Scope) -> None:
+        made = self._names.constructor(call, scope) or ""
+        arguments = Arguments(call)
+        given = arguments.named("prefix") or arguments.named("url_prefix")
+        prefix = "" if given is None else self._names.text_of(given, scope)
+        self._routers[name] = Router(name, prefix, is_app=CONSTRUCTORS.get(made, False), line=line_of(call))
+        if _is_false(arguments.named("include_in_schema")):
+            self._hidden.add(name)
+        routes = arguments.named("routes") or (arguments.at(0) if made == "Router" else None)
+        if routes is not None:
+            self._read_list(routes, name, scope)
+        if made == "Api" and arguments.at(0) is not None:
+            self._mount(self._names.names_of(arguments.at(0), scope), [name], "", call)
+
+    def _declare_alias(self, name: str, value: Node, scope: Scope) -> None:
+        """What other files may get at under this name, where it is no router itself."""
+        is_worth_it = _WORTH_A_NAME.search(name + text(value)[:200]) is not None
+        if value.type in ("list", "tuple") and is_worth_it:
+            children = [child for item in value.named_children for child in self._names.names_of(item, scope)]
+            self._alias(f"{name}[]", children, value)
+        elif value.type in ("call", "identifier", "attribute") and is_worth_it and name not in self._routers:
+            self._alias(name, self._names.names_of(value, scope), value)
+
+    def _declare_returned(self, value: Node, scope: Scope) -> None:
+        name = f"{scope.name}()"
+        if self._names.constructor(value, scope) is not None:
+            self._declare_router(name, value, scope)
+        elif value.type in ("identifier", "attribute"):
+            known = [
+                child
+                for child in self._names.names_of(value, scope)
+                if child in self._routers or "[" in child
+            ]
+            self._alias(name, known, value)
+
+    # Lists of Starlette's Route and Mount.
+
+    def _is(self, node: Node, scope: Scope, *wanted: str) -> bool:
+        function = node.child_by_field_name("function") if node.type == "call" else None
+        package, _, name = (
+            self._names.full_name(function, scope) if function is not None else ""
+        ).rpartition(".")
+        return name in wanted and package.partition(".")[0] in ("starlette", "fastapi")
+
+    def _holds_routes(self, node: Node, scope: Scope) -> bool:
+        items = [item for each in _lists(node) for item in each.named_children]
+        return any(self._is(item, scope, "Route", "APIRoute", "Mount", "WebSocketRoute") for item in items)
+
+    def _read_list(self, node: Node, target: str, scope: Scope) -> None:
+        waiting = [(node, target)]
+        while waiting:
+            place, parent = waiting.pop()
+            if place.type in ("identifier", "attribute"):
+                names = self._names.names_of(place, scope)
+                own = (
+                    [self._names.own_name(text(place), self._names.module)]
+                    if place.type == "identifier"
+                    else []
+                )
+                self._mount([parent], [f"{name}[]" for name in names or own], "", place)
+            for item in [item for each in _lists(place) for item in each.named_children]:
+                if item.type == "list_splat" and item.named_children:
+                    waiting.append((item.named_children[0], parent))
+                elif self._is(item, scope, "Mount"):
+                    waiting += self._read_mount(item, parent, scope)
+                elif self._is(item, scope, "Route", "APIRoute", "WebSocketRoute"):
+                    self._read_listed(item, parent, scope)
+
+    def _read_listed(self, call: Node, target: str, scope: Scope) -> None:
+        arguments = Arguments(call)
+        if self._is(call, scope, "WebSocketRoute"):
+            self._add(["WEBSOCKET"], arguments.get("path", 0), [target], call, scope)
+            return
+        handler = arguments.get("endpoint", 1)
+        methods = self._methods(arguments, handler, scope)
+        self._add(methods, arguments.get("path", 0), [target], call, scope)
+
+    def _read_mount(self, call: Node, parent: str, scope: Scope) -> list[tuple[Node, str]]:
+        arguments = Arguments(call)
+        prefix = self._names.text_of(arguments.get("path", 0), scope)
+        routes, app = arguments.named("routes"), arguments.get("app", 1)
+        if routes is not None:
+            name = anonymous(call)
+            self._routers[name] = Router(name, "", is_app=False, line=line_of(call))
+            self._mount([parent], [name], prefix, call)
+            return [(routes, name)]
+        if app is not None and not _STATIC.search(text(app)[:200]):
+            self._mount_child([parent], app, prefix, call, scope)
+        return []
+
+    # What is called and what is decorated.
+
+    def _read_decorators(self, met: Met) -> None:
+        definition = met.node.child_by_field_name("definition")
+        for decorator in met.node.children:
+            call = (
+                decorator.named_children[0]
+                if decorator.type == "decorator" and decorator.named_children
+                else None
+            )
+            if call is not None and call.type == "call":
+                self._read_route(call, definition, met.scope)
+
+    def _read_route(self, call: Node, handler: Node | None, scope: Scope) -> None:
+        """`@target.get("/path")`; `handler` is what it decorates, or is called with."""
+        function = call.child_by_field_name("function")
+        target, verb = _split(function)
+        if target is None or verb not in (*_DECORATORS, *_WITH_METHODS):
+            return
+        arguments = Arguments(call)
+        method = _DECORATORS.get(verb)
+        methods = [method] if method is not None else self._methods(arguments, handler, scope)
+        path = arguments.named("path") or arguments.get("rule", 0)
+        self._add(methods, path, self._names.names_of(target, scope), call, scope)
+
+    def _read_call(self, met: Met) -> None:
+        call, scope = met.node, met.scope
+        function = call.child_by_field_name("function")
+        arguments = Arguments(call)
+        if function is not None and function.type == "call":
+            self._read_route(function, arguments.at(0), scope)
+            return
+        target, verb = _split(function)
+        if target is not None and verb in _MOUNTING:
+            self._read_mounting(verb, target, arguments, met)
+        elif target is not None and verb in _ADDING:
+            handler = arguments.named(_ADDING[verb]) or arguments.at(2 if verb == "add_url_rule" else 1)
+            methods = self._methods(arguments, handler, scope)
+            path = arguments.named("path") or arguments.get("rule", 0)
+            self._add(methods, path, self._names.names_of(target, scope), call, scope)
+        elif target is not None and verb in _ADDING_WEBSOCKETS:
+            self._add(
+                ["WEBSOCKET"], arguments.get("path", 0), self._names.names_of(target, scope), call, scope
+            )
+        elif target is not None and verb == "add_resource":
+            self._read_resource(target, arguments, met)
+        else:
+            self._read_passing(function, arguments, met)
+
+    def _read_mounting(self, verb: str, target: Node, arguments: Arguments, met: Met) -> None:
+        parents = self._names.names_of(target, met.scope)
+        if verb == "mount":
+            prefix = self._names.text_of(arguments.get("path", 0), met.scope)
+            child = arguments.get("app", 1)
+            is_static = child is not None and _STATIC.search(text(child)[:200]) is not None
+            if child is not None and not is_static and not prefix.startswith(UNKNOWN):
+                self._mount_child(parents, child, prefix, met.node, met.scope)
+            return
+        given = arguments.named("prefix" if verb == "include_router" else "url_prefix")
+        prefix = "" if given is None else self._names.text_of(given, met.scope)
+        replaces = INSTEAD if verb == "register_blueprint" and prefix else ""
+        child = arguments.get("router" if verb == "include_router" else "blueprint", 0)
+        if child is not None:
+            self._mount_child(parents, child, replaces + prefix, met.node, met.scope)
+
+    def _mount_child(self, parents: list[str], child: Node, prefix: str, call: Node, scope: Scope) -> None:
+        names = self._names.names_of(child, scope)
+        if self._names.constructor(child, scope) is not None:
+            self._declare_router(anonymous(child), child, scope)
+        self._mount(parents, names or [text(child)[:100] or "?"], prefix, call)
+
+    def _read_resource(self, target: Node, arguments: Arguments, met: Met) -> None:
+        methods = self._methods(arguments, arguments.at(0), met.scope)
+        for path in arguments.positional[1:]:
+            self._add(methods, path, self._names.names_of(target, met.scope), met.node, met.scope)
+
+    def _read_passing(self, function: Node | None, arguments: Arguments, met: Met) -> None:
+        """`register(app)`: what is declared on the parameter there ends up on `app`."""
+        if function is None or function.type not in ("identifier", "attribute"):
+            return
+        given = [(str(index), node) for index, node in enumerate(arguments.positional)]
+        for place, node in [*given, *arguments.keywords.items()]:
+            if node.type not in ("identifier", "attribute") or not _WORTH_A_NAME.search(text(node)[:100]):
+                continue
+            parents = [
+                n for n in self._names.names_of(node, met.scope) if n in self._routers or n.endswith(")")
+            ]
+            called = self._names.names_of(function, met.scope) if parents else []
+            for parent in parents:
+                self._alias(parent, [f"{name}({place})" for name in called], met.node)
+
+    # Methods, and what is found.
+
+    def _methods(self, arguments: Arguments, handler: Node | None, scope: Scope) -> list[str]:
+        given = arguments.named("methods")
+        if given is None:
+            return self._methods_of_handler(handler, scope)
+        return self._listed_methods(given, scope)
+
+    def _listed_methods(self, given: Node, scope: Scope) -> list[str]:
+        value, home = self._names.value_of(given, scope)
+        if value.type == "none":
+            return ["GET"]
+        methods = [self._names.text_of(item, home).upper() for item in value.named_children]
+        known = (
+            value.type in ("list", "tuple", "set") and methods and all(m.lower() in VERBS for m in methods)
+        )
+        return methods if known else ["ANY"]
+
+    def _methods_of_handler(self, handler: Node | None, scope: Scope) -> list[str]:
+        """A function answers GET; a class what it has methods for, and anything if it is somewhere else."""
+        node, home = self._names.value_of(handler, scope) if handler is not None else (None, scope)
+        if node is not None and node.type == "class_definition":
+            name = node.child_by_field_name("name")
+            return self._methods_of_class(text(name) if name is not None else "", scope, set())
+        if node is not None and node.type == "call":
+            owner, made = _split(node.child_by_field_name("function"))
+            node = owner if made == "as_view" else None
+        if node is None or node.type not in ("identifier", "attribute"):
+            return ["GET"]
+        name = self._names.full_name(node, home).rpartition(".")[2]
+        is_class = name[:1].isupper()
+        return self._methods_of_class(name, home, set()) if is_class else ["GET"]
+
+    def _methods_of_class(self, name: str, scope: Scope, seen: set[str]) -> list[str]:
+        home = find(name, scope)
+        inner = home.inner.get(name) if home is not None else None
+        if home is None or inner is None or inner.node is None or name in seen:
+            return ["ANY"]
+        if (listed := inner.values.get("methods")) is not None:
+            return self._listed_methods(listed[-1], inner)
+        found = [verb.upper() for verb in VERBS if verb in inner.inner]
+        for base in bases(inner.node):
+            parent = self._names.full_name(base, home)
+            if parent in home.inner:
+                found += self._methods_of_class(parent, home, seen | {name})
+        return sorted(set(found)) or ["GET"]
+
+    def _add(
+        self, methods: list[str], path: Node | None, targets: list[str], call: Node, scope: Scope
+    ) -> None:
+        if path is None:
+            return
+        hidden = _is_false(Arguments(call).named("include_in_schema"))
+        written = self._names.text_of(path, scope)
+        for target in self._known(targets, call):
+            self._routes += [Route(method, written, line_of(call), target, hidden) for method in methods]
+
+    def _mount(self, parents: list[str], children: list[str], prefix: str, call: Node) -> None:
+        for parent in self._known(parents, call):
+            self._mounts += [
+                Mount(parent, child, prefix, line_of(call)) for child in children if child != parent
+            ]
+
+    def _alias(self, name: str, children: list[str], node: Node) -> None:
+        """The name is no router by being another name for one."""
+        self._mounts += [Mount(name, child, "", line_of(node)) for child in children if child != name]
+
+    def _known(self, targets: list[str], call: Node) -> list[str]:
+        """`app.router` is `app`; a parameter or a class that is a router by its name is one by being used as one."""
+        known: list[str] = []
+        for target in targets:
+            base = target.removesuffix(".router")
+            name = base if base in self._routers else target
+            if name not in self._routers and not self._is_from_elsewhere(name):
+                self._routers[name] = Router(name, "", is_app=False, line=line_of(call))
+            known.append(name)
+        return known
+
+    def _is_from_elsewhere(self, name: str) -> bool:
+        return re.split(r"[.(\[]", name, maxsplit=1)[0] in self._names.module.imports
+
+
+def _hidden(route: Route) -> Route:
+    return Route(route.method, route.path, route.line, route.target, is_hidden=True)
+
+
+def _split(function: Node | None) -> tuple[Node | None, str]:
+    """`router.get` into what it is called on and the verb."""
+    if function is None or function.type != "attribute":
+        return None, ""
+    verb = function.child_by_field_name("attribute")
+    return function.child_by_field_name("object"), text(verb) if verb is not None else ""
+
+
+def _lists(node: Node) -> list[Node]:
+    """`[a] + [b]` is both."""
+    waiting, found = [node], list[Node]()
+    while waiting:
+        place = waiting.pop()
+        if place.type in ("list", "tuple"):
+            found.append(place)
+        elif place.type in ("binary_operator", "parenthesized_expression"):
+            waiting += place.named_children
+    return found
+
+
+def _is_false(node: Node | None) -> bool:
+    return node is not None and node.type == "false"

@@ -1,9 +1,248 @@
-"""The routes a Script file declares. (Skeleton: to be filled.)"""
+"""The routes a JavaScript or TypeScript file declares with Express, as far as its text tells; nothing is run.
+
+`axios.get("/x")` and `request(app).get("/x")` look the same: only what is called on something that is a router here,
+or comes from another file that may have one, is kept, and the join of all files drops what turns out to be none.
+"""
+
+import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
+from forge.audits.facts.models import Mount, Route, Router
 from forge.audits.facts.route_facts import RouteFacts
+from forge.audits.facts.scopes import Met, Scope, anonymous, line_of, nth, rounds, text
+from forge.audits.facts.script_names import APPS, ScriptNames
+from forge.audits.facts.script_syntax import exported_name, import_source, members, unwrapped
+
+_WORTH_A_LOOK = re.compile(
+    rb"express|koa|Router\b|\.(?:get|post|put|patch|delete|all|ws)\(\s*['\"`\[]|\brout|Routes?\b|\bapp\b"
+)
+_LONG_LINES = 500
+"""On average: a bundle that was packed for a browser declares no routes, and is slow to look at."""
+_VERBS = {
+    verb: verb.upper() for verb in ("get", "post", "put", "delete", "patch", "head", "options", "trace")
+}
+_METHODS = {**_VERBS, "del": "DELETE", "all": "ANY", "ws": "WEBSOCKET"}
+_STATIC = re.compile(r"static|serve", re.IGNORECASE)
+_HANDLERS = ("function_expression", "arrow_function", "object", "string", "number", "true", "false", "null")
+_NO_PATHS = (
+    "function_expression",
+    "arrow_function",
+    "object",
+    "number",
+    "call_expression",
+    "new_expression",
+    "this",
+)
 
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
-    return RouteFacts()
+    is_packed = len(data) > 20_000 and len(data) > _LONG_LINES * (data.count(b"\n") + 1)
+    if is_packed or _WORTH_A_LOOK.search(data) is None:
+        return RouteFacts()
+    return _Reader(root).read()
+
+
+class _Reader:
+    def __init__(self, root: Node) -> None:
+        self._names = ScriptNames(root)
+        self._routes: list[Route] = []
+        self._mounts: list[Mount] = []
+        self._routers: dict[str, Router] = {}
+
+    def read(self) -> RouteFacts:
+        for scope in self._names.scopes:
+            self._declare(scope)
+        for name, assigned in self._names.attributes.items():
+            for value, scope in assigned:
+                self._declare_router(name, value, scope)
+        for met in self._names.met:
+            if met.node.type in ("assignment_expression", "export_statement"):
+                self._read_export(met)
+                continue
+            for scope in rounds(met, self._names.items_of):
+                self._read_call(Met(met.node, scope))
+        routes, mounts = dict.fromkeys(self._routes), dict.fromkeys(self._mounts)
+        return RouteFacts(tuple(routes), tuple(mounts), tuple(self._routers.values()))
+
+    # Routers, and the names they are exported by.
+
+    def _declare(self, scope: Scope) -> None:
+        for name, values in scope.values.items():
+            for value in values:
+                self._declare_router(self._names.own_name(name, scope), value, scope)
+        for value in scope.returned:
+            name = f"{scope.name}()"
+            if not self._declare_router(name, value, scope):
+                known = [child for child in self._names.names_of(value, scope) if child in self._routers]
+                self._alias(name, known, value)
+
+    def _declare_router(self, name: str, value: Node, scope: Scope) -> bool:
+        made = self._names.made(value, scope)
+        if made is None:
+            return False
+        arguments = unwrapped(value).child_by_field_name("arguments")
+        options = nth(arguments, 0)
+        prefix = dict(members(options)).get("prefix") if options is not None else None
+        written = self._names.text_of(prefix, scope) if prefix is not None else ""
+        self._routers[name] = Router(name, written, is_app=made in APPS, line=line_of(value))
+        return True
+
+    def _read_export(self, met: Met) -> None:
+        for name, value in _exports(met.node):
+            if isinstance(value, str):
+                self._alias(name, [value], met.node)
+            elif value.type == "object":
+                for member, inner in members(value):
+                    self._export(member, inner, met.scope)
+            else:
+                self._export(name, value, met.scope)
+
+    def _export(self, name: str, value: Node, scope: Scope) -> None:
+        if not self._declare_router(name, value, scope):
+            self._alias(name, self._names.names_of(value, scope), value)
+            items = value.named_children if value.type == "array" else []
+            self._alias(
+                f"{name}[]", [each for item in items for each in self._names.names_of(item, scope)], value
+            )
+
+    # What is called.
+
+    def _read_call(self, met: Met) -> None:
+        function = met.node.child_by_field_name("function")
+        arguments = met.node.child_by_field_name("arguments")
+        given = [n for n in arguments.named_children if n.type != "comment"] if arguments is not None else []
+        verb = function.child_by_field_name("property") if function is not None else None
+        target = function.child_by_field_name("object") if function is not None else None
+        if target is not None and verb is not None and given:
+            if text(verb) in _METHODS:
+                self._read_route(_METHODS[text(verb)], target, given, met)
+                return
+            if text(verb) == "use":
+                self._read_use(target, given, met)
+                return
+        self._read_passing(given, met)
+
+    def _read_route(self, method: str, target: Node, given: list[Node], met: Met) -> None:
+        chained = _chained_route(target)
+        if chained is not None:
+            owner, path = chained
+            self._add(method, path, owner, met)
+        elif len(given) > 1 and given[0].type not in _NO_PATHS and given[1].type not in ("object", "string"):
+            self._add(method, given[0], _unchained(target), met)
+
+    def _read_use(self, target: Node, given: list[Node], met: Met) -> None:
+        parents = self._names.names_of(_unchained(target), met.scope)
+        prefixes = [""]
+        if len(given) > 1 and given[0].type not in _NO_PATHS:
+            prefixes = self._paths(given[0], met.scope)
+            given = given[1:]
+        flat = [item for node in given for item in (node.named_children if node.type == "array" else [node])]
+        children = [name for node in flat for name in self._mounted(node, met.scope)]
+        for prefix in prefixes:
+            self._mount(parents, children, prefix, met.node)
+
+    def _mounted(self, node: Node, scope: Scope) -> list[str]:
+        if unwrapped(node).type in _HANDLERS or _STATIC.search(text(node)[:100]):
+            return []
+        if self._names.made(node, scope) is not None:
+            self._declare_router(anonymous(unwrapped(node)), node, scope)
+        return self._names.names_of(node, scope)
+
+    def _read_passing(self, given: list[Node], met: Met) -> None:
+        """`register(app)`, `require("./routes")(app)`, `new Routes(app)`: what it declares there ends up on `app`."""
+        is_new = met.node.type == "new_expression"
+        function = met.node.child_by_field_name("constructor" if is_new else "function")
+        for place, node in enumerate(given[:8]):
+            if node.type not in ("identifier", "member_expression"):
+                continue
+            parents = [
+                n for n in self._names.names_of(node, met.scope) if n in self._routers or n.endswith(")")
+            ]
+            called = self._names.names_of(function, met.scope) if parents else []
+            for parent in parents:
+                suffix = f"().constructor({place})" if is_new else f"({place})"
+                self._alias(parent, [name + suffix for name in called], met.node)
+
+    # What is found.
+
+    def _paths(self, node: Node, scope: Scope) -> list[str]:
+        value, home = self._names.value_of(node, scope)
+        if value.type == "array":
+            return [self._names.text_of(item, home) for item in value.named_children]
+        return [self._names.text_of(value, home)]
+
+    def _add(self, method: str, path: Node, target: Node, met: Met) -> None:
+        parents = self._known(self._names.names_of(target, met.scope), met.node)
+        for written in self._paths(path, met.scope) if parents else []:
+            self._routes += [Route(method, written, line_of(path), parent) for parent in parents]
+
+    def _mount(self, parents: list[str], children: list[str], prefix: str, node: Node) -> None:
+        for parent in self._known(parents, node) if children else []:
+            self._mounts += [
+                Mount(parent, child, prefix, line_of(node)) for child in children if child != parent
+            ]
+
+    def _alias(self, name: str, children: list[str], node: Node) -> None:
+        self._mounts += [Mount(name, child, "", line_of(node)) for child in children if child != name]
+
+    def _known(self, targets: list[str], node: Node) -> list[str]:
+        """Parameters are routers if somebody calls the function with one: the join of all files knows."""
+        known = [
+            t for t in targets if t in self._routers or t.startswith("require(") or re.search(r"\(\d+\)", t)
+        ]
+        for target in known:
+            if target not in self._routers and not target.startswith("require("):
+                self._routers[target] = Router(target, "", is_app=False, line=line_of(node))
+        return known
+
+
+def _exports(node: Node) -> Iterator[tuple[str, Node | str]]:
+    """The names something is exported by, and what it is; text where it is something of another file."""
+    if node.type == "assignment_expression":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        name = exported_name(left) if left is not None else None
+        if name is not None and right is not None:
+            yield name, unwrapped(right)
+        return
+    source = import_source(node)
+    default = node.child_by_field_name("value")
+    if default is not None:
+        yield "default", unwrapped(default)
+    if source and any(child.type == "*" for child in node.children):
+        yield "*", source
+    for clause in [child for child in node.named_children if child.type == "export_clause"]:
+        for each in clause.named_children:
+            name, alias = each.child_by_field_name("name"), each.child_by_field_name("alias")
+            if name is not None:
+                origin = f"{source}.{text(name)}".removesuffix(".default") if source else name
+                yield text(alias or name), origin
+
+
+def _chained_route(node: Node) -> tuple[Node, Node] | None:
+    """The owner and the path of `owner.route("/x").get(f).post(g)`, seen from any of its verbs."""
+    while node.type == "call_expression":
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        verb = function.child_by_field_name("property") if function is not None else None
+        owner = function.child_by_field_name("object") if function is not None else None
+        path = nth(arguments, 0)
+        if verb is None or owner is None:
+            return None
+        if text(verb) == "route":
+            return (owner, path) if path is not None else None
+        node = owner
+    return None
+
+
+def _unchained(node: Node) -> Node:
+    """The `app` of `app.get("/x", f).get("/y", g)`: Express's verbs give back what they were called on."""
+    start = node
+    while node.type == "call_expression":
+        function = node.child_by_field_name("function")
+        verb = function.child_by_field_name("property") if function is not None else None
+        owner = function.child_by_field_name("object") if function is not None else None
+        if verb is None or owner is None or text(verb) not in (*_METHODS, "use"):
+            return start
+        node = owner
+    return node

@@ -1,0 +1,27 @@
+"""The arguments of a Python call, by place and by name."""
+
+from tree_sitter import Node
+
+from forge.audits.facts.python_names import text
+
+
+class Arguments:
+    def __init__(self, call: Node) -> None:
+        self.positional: list[Node] = []
+        self.keywords: dict[str, Node] = {}
+        given = call.child_by_field_name("arguments")
+        for node in given.named_children if given is not None else []:
+            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if node.type == "keyword_argument" and name is not None and value is not None:
+                self.keywords[text(name)] = value
+            elif node.type not in ("comment", "keyword_argument", "dictionary_splat"):
+                self.positional.append(node)
+
+    def at(self, place: int) -> Node | None:
+        return self.positional[place] if place < len(self.positional) else None
+
+    def named(self, name: str) -> Node | None:
+        return self.keywords.get(name)
+
+    def get(self, name: str, place: int) -> Node | None:
+        return self.keywords.get(name) or self.at(place)

@@ -1,0 +1,129 @@
+"""Where names of a source file are bound: the little that Python and scripts have in common."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from forge.audits.facts.route_facts import UNKNOWN
+
+MOST_STEPS = 12
+"""From a name to what it stands for: names of names of names end somewhere."""
+MOST_NAMES = 64
+_MOST_TEXT = 2000
+
+
+def _nodes() -> dict[str, list[Node]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    over: Node
+    place: int | None = None
+    """Which place of a tuple a variable takes, as in `for prefix, router in …`."""
+
+
+@dataclass(eq=False)
+class Scope:
+    name: str
+    """Empty for the module; `create_app`, `Users`, `Users.register`."""
+    outer: "Scope | None"
+    end: int
+    is_class: bool = False
+    values: dict[str, list[Node]] = field(default_factory=_nodes)
+    loops: dict[str, Loop] = field(default_factory=dict[str, Loop])
+    parameters: list[str] = field(default_factory=list[str])
+    inner: dict[str, "Scope"] = field(default_factory=dict[str, "Scope"])
+    imports: dict[str, str] = field(default_factory=dict[str, str])
+    """Local names to originals."""
+    returned: list[Node] = field(default_factory=list[Node])
+    node: Node | None = None
+
+    @property
+    def of_class(self) -> "Scope | None":
+        return self.outer if self.outer is not None and self.outer.is_class and not self.is_class else None
+
+    def has(self, name: str) -> bool:
+        places = (self.values, self.loops, self.parameters, self.inner, self.imports)
+        return any(name in place for place in places)
+
+
+@dataclass(frozen=True)
+class Met:
+    node: Node
+    scope: Scope
+
+
+def find(name: str, scope: Scope) -> Scope | None:
+    """The scope that binds a name; bodies of classes are seen only from within."""
+    here: Scope | None = scope
+    while here is not None:
+        if (here is scope or not here.is_class) and here.has(name):
+            return here
+        here = here.outer
+    return None
+
+
+def parameter_name(scope: Scope, name: str) -> str:
+    """`self` is its class's instance; of Python's methods the others are counted without it."""
+    index = scope.parameters.index(name)
+    if scope.of_class is None:
+        return f"{scope.name}({index})"
+    if index == 0:
+        return f"{scope.of_class.name}()"
+    return f"{scope.of_class.name}().{scope.name.rpartition('.')[2]}({index - 1})"
+
+
+def rounds(met: Met, items: Callable[[Node, Scope], Sequence[Node] | None]) -> list[Scope]:
+    """One scope per round of the loop whose variable a node mentions, where the file says what is looped over."""
+    written = text(met.node)
+    here: Scope | None = met.scope
+    while here is not None:
+        for name, loop in here.loops.items():
+            if re.search(rf"\b{re.escape(name)}\b", written):
+                over = items(loop.over, here)
+                return (
+                    [met.scope]
+                    if over is None
+                    else [_round(here, met.scope, item) for item in over[:MOST_NAMES]]
+                )
+        here = here.outer
+    return [met.scope]
+
+
+def _round(home: Scope, scope: Scope, item: Node) -> Scope:
+    values: dict[str, list[Node]] = {}
+    for name, loop in home.loops.items():
+        part = item if loop.place is None else nth(item, loop.place)
+        if part is not None:
+            values[name] = [part]
+    return Scope(scope.name, scope, scope.end, values=values)
+
+
+def joined(parts: Iterable[str]) -> str:
+    """As long as a path can be: text made of text made of text grows without end."""
+    whole = ""
+    for part in parts:
+        whole += part
+        if len(whole) > _MOST_TEXT:
+            return UNKNOWN
+    return whole
+
+
+def text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace").replace(UNKNOWN, "")
+
+
+def nth(node: Node | None, place: int) -> Node | None:
+    """A named child; None where there are not so many, or none at all."""
+    return node.named_children[place] if node is not None and place < node.named_child_count else None
+
+
+def line_of(node: Node) -> int:
+    return node.start_point.row + 1
+
+
+def anonymous(node: Node) -> str:
+    return f"[{node.start_point.row + 1}:{node.start_point.column}]"

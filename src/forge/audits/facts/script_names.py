@@ -1,0 +1,342 @@
+"""What names of a JavaScript or TypeScript file stand for: which router is meant, and which text."""
+
+import tree_sitter_javascript
+import tree_sitter_typescript
+from tree_sitter import Language, Node, Query, QueryCursor
+
+from forge.audits.facts.route_facts import UNKNOWN
+from forge.audits.facts.scopes import (
+    MOST_NAMES,
+    MOST_STEPS,
+    Loop,
+    Met,
+    Scope,
+    anonymous,
+    find,
+    joined,
+    nth,
+    text,
+)
+from forge.audits.facts.script_syntax import exported_name, imports, members, required, unpacked, unwrapped
+
+_FUNCTIONS = (
+    "function_declaration",
+    "function_expression",
+    "generator_function_declaration",
+    "arrow_function",
+    "method_definition",
+)
+_CLASSES = ("class_declaration", "class")
+_LANGUAGES = {
+    Language(tree_sitter_javascript.language()): "field_definition",
+    Language(tree_sitter_typescript.language_typescript()): "public_field_definition",
+    Language(tree_sitter_typescript.language_tsx()): "public_field_definition",
+}
+_PLAIN = (
+    "variable_declarator",
+    "assignment_expression",
+    "return_statement",
+    "import_statement",
+    "export_statement",
+)
+_CAPTURED = (*_FUNCTIONS, *_CLASSES, *_PLAIN, "for_in_statement", "call_expression", "new_expression")
+_QUERIES = {
+    language.id_for_node_kind("program", True): Query(
+        language, " ".join(f"({kind}) @n" for kind in (*_CAPTURED, field))
+    )
+    for language, field in _LANGUAGES.items()
+}
+"""By the number of a file's root, which tells the grammar it was parsed with."""
+APPS = ("express", "koa")
+ROUTERS = ("express.Router", "express-promise-router", "@koa/router", "koa-router")
+
+
+class ScriptNames:
+    """One pass over the interesting nodes in their order, then questions."""
+
+    def __init__(self, root: Node) -> None:
+        self.module = Scope("", None, root.end_byte)
+        self.scopes = [self.module]
+        self.met: list[Met] = []
+        """Calls, `new`, exports and assignments."""
+        self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
+        """What was assigned to `this.x`, by `Class().x`."""
+        self._named: dict[int, str] = {}
+        self._looped: dict[int, Loop] = {}
+        self._texts: dict[tuple[int, str], str] = {}
+        self._names: dict[tuple[int, str], list[str]] = {}
+        query = _QUERIES.get(root.kind_id)
+        if query is not None:
+            self._read(root, query)
+
+    def _read(self, root: Node, query: Query) -> None:
+        nodes = [node for found in QueryCursor(query).captures(root).values() for node in found]
+        scope = self.module
+        for node in sorted(nodes, key=lambda n: (n.start_byte, -n.end_byte)):
+            while scope.outer is not None and node.start_byte >= scope.end:
+                scope = scope.outer
+            if node.type in _FUNCTIONS or node.type in _CLASSES:
+                scope = self._enter(node, scope)
+            else:
+                self._bind(node, scope)
+
+    def _enter(self, node: Node, scope: Scope) -> Scope:
+        own = node.child_by_field_name("name")
+        name = self._named.get(node.id) or (text(own) if own is not None else anonymous(node))
+        full = f"{scope.name}.{name}" if scope.name else name
+        inner = Scope(full, scope, node.end_byte, is_class=node.type in _CLASSES, node=node)
+        single, listed = node.child_by_field_name("parameter"), node.child_by_field_name("parameters")
+        for parameter in (
+            [single] if single is not None else listed.named_children if listed is not None else []
+        ):
+            pattern = (
+                parameter.child_by_field_name("pattern") or parameter.child_by_field_name("left") or parameter
+            )
+            inner.parameters.append(text(pattern) if pattern.type == "identifier" else "")
+        if node.id in self._looped and inner.parameters:
+            inner.loops[inner.parameters.pop(0)] = self._looped[node.id]
+        body = node.child_by_field_name("body")
+        if node.type == "arrow_function" and body is not None and body.type != "statement_block":
+            inner.returned.append(body)
+        scope.inner[name] = inner
+        if own is not None:
+            scope.inner[text(own)] = inner
+        self.scopes.append(inner)
+        return inner
+
+    def _bind(self, node: Node, scope: Scope) -> None:
+        if node.type == "return_statement":
+            scope.returned += node.named_children[:1]
+        elif node.type == "variable_declarator":
+            self._declare(node, scope)
+        elif node.type == "import_statement":
+            scope.imports.update(imports(node))
+        elif node.type == "for_in_statement":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            if left is not None and right is not None and left.type == "identifier":
+                scope.loops[text(left)] = Loop(right)
+        elif node.type.endswith("field_definition"):
+            self._field(node, scope)
+        else:
+            self._prepare(node, scope)
+            self.met.append(Met(node, scope))
+
+    def _declare(self, node: Node, scope: Scope) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or value is None:
+            return
+        if name.type == "identifier":
+            self._named[unwrapped(value).id] = text(name)
+            scope.values.setdefault(text(name), []).append(value)
+            return
+        module = self._full_name(value, scope)
+        if module:
+            scope.imports.update((local, f"{module}.{original}") for local, original in unpacked(name))
+
+    def _field(self, node: Node, scope: Scope) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        name = name or node.child_by_field_name("property")
+        if name is not None and value is not None and scope.is_class:
+            self.attributes.setdefault(f"{scope.name}().{text(name)}", []).append((value, scope))
+
+    def _prepare(self, node: Node, scope: Scope) -> None:
+        """Functions are named by what they are assigned to, and by being what a module exports."""
+        if node.type == "assignment_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            exported = exported_name(left) if left is not None else None
+            if right is not None and exported is not None:
+                self._named[unwrapped(right).id] = exported
+            owner = self.this(scope)
+            if left is not None and right is not None and owner and text(left).startswith("this."):
+                self.attributes.setdefault(f"{owner}.{text(left)[5:]}", []).append((right, scope))
+        elif node.type == "export_statement" and any(child.type == "default" for child in node.children):
+            value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
+            if value is not None:
+                self._named[unwrapped(value).id] = "default"
+        elif node.type == "call_expression":
+            self._prepare_loop(node)
+
+    def _prepare_loop(self, call: Node) -> None:
+        """`list.forEach((item) => …)` is a loop."""
+        function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+        verb = function.child_by_field_name("property") if function is not None else None
+        over = function.child_by_field_name("object") if function is not None else None
+        body = nth(arguments, 0)
+        if verb is not None and over is not None and body is not None and text(verb) in ("forEach", "map"):
+            self._looped[body.id] = Loop(over)
+
+    def this(self, scope: Scope) -> str:
+        here: Scope | None = scope
+        while here is not None and not here.is_class:
+            here = here.outer
+        return f"{here.name}()" if here is not None else ""
+
+    def made(self, node: Node, scope: Scope) -> str | None:
+        """Which router a call or `new` makes, by its full name (`express.Router`); None when it makes none."""
+        node = unwrapped(node)
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        if function is None or node.type not in ("call_expression", "new_expression"):
+            return None
+        full = (
+            self._full_name(function, scope)
+            .replace(".default", "")
+            .removeprefix("require(")
+            .replace(")", "", 1)
+        )
+        return full if full in APPS or full in ROUTERS else None
+
+    def _full_name(self, node: Node, scope: Scope) -> str:
+        """`require(express).Router` for whatever the file calls it; empty for what comes from no module."""
+        parts: list[str] = []
+        for _ in range(MOST_STEPS):
+            node = unwrapped(node)
+            base, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+            home = find(text(node), scope) if node.type == "identifier" else None
+            if (source := required(node)) is not None:
+                return ".".join([f"require({source})", *reversed(parts)])
+            if node.type == "member_expression" and base is not None and name is not None:
+                parts.append(text(name))
+                node = base
+            elif home is not None and text(node) in home.imports:
+                return ".".join([home.imports[text(node)], *reversed(parts)])
+            elif home is not None and len(home.values.get(text(node), [])) == 1:
+                node, scope = home.values[text(node)][0], home
+            else:
+                break
+        return ""
+
+    def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
+        """The text of an expression, UNKNOWN for every part that only running it would tell."""
+        if node is None or steps > MOST_STEPS:
+            return UNKNOWN
+        node = unwrapped(node)
+        match node.type:
+            case "string":
+                return joined(text(part) for part in node.named_children)
+            case "template_string":
+                return joined(self._template_part(part, scope, steps) for part in node.named_children)
+            case "binary_expression" if (
+                operator := node.child_by_field_name("operator")
+            ) and operator.type == "+":
+                sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+                return joined(self.text_of(side, scope, steps + 1) for side in sides)
+            case "identifier":
+                return self._constant(text(node), scope, steps)
+            case "member_expression":
+                value, home = self.value_of(node, scope)
+                return UNKNOWN if value == node else self.text_of(value, home, steps + 1)
+            case _:
+                return UNKNOWN
+
+    def _template_part(self, part: Node, scope: Scope, steps: int) -> str:
+        return (
+            self.text_of(nth(part, 0), scope, steps + 1)
+            if part.type == "template_substitution"
+            else text(part)
+        )
+
+    def _constant(self, name: str, scope: Scope, steps: int) -> str:
+        home = find(name, scope)
+        values = home.values.get(name, []) if home is not None else []
+        if home is None or len(values) != 1 or name in home.parameters:
+            return UNKNOWN
+        key = (id(home), name)
+        if key not in self._texts:
+            self._texts[key] = UNKNOWN  # a name made of itself
+            self._texts[key] = self.text_of(values[0], home, steps + 1)
+        return self._texts[key]
+
+    def value_of(self, node: Node, scope: Scope, steps: int = 0) -> tuple[Node, Scope]:
+        """What a name, or a member of an object that the file spells out, was made to stand for; else itself."""
+        node = unwrapped(node)
+        if steps > MOST_STEPS:
+            return node, scope
+        if node.type == "identifier" and (home := find(text(node), scope)) is not None:
+            values = home.values.get(text(node), [])
+            return self.value_of(values[0], home, steps + 1) if len(values) == 1 else (node, scope)
+        if node.type == "member_expression":
+            base, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+            if base is not None and name is not None and base.type == "this":
+                assigned = self.attributes.get(f"{self.this(scope)}.{text(name)}", [])
+                return self.value_of(*assigned[0], steps + 1) if len(assigned) == 1 else (node, scope)
+            if base is not None and name is not None:
+                owner, home = self.value_of(base, scope, steps + 1)
+                found = dict(members(owner)).get(text(name))
+                return self.value_of(found, home, steps + 1) if found is not None else (node, scope)
+        return node, scope
+
+    def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
+        """Which routers an expression may mean, in the language of `route_facts`."""
+        if node is None or steps > MOST_STEPS:
+            return []
+        node = unwrapped(node)
+        if (source := required(node)) is not None:
+            return [f"require({source})"]
+        match node.type:
+            case "identifier" | "shorthand_property_identifier":
+                return self._names_of_identifier(text(node), scope, steps)
+            case "this":
+                return [self.this(scope)] if self.this(scope) else []
+            case "member_expression":
+                return self._names_of_member(node, scope, steps)
+            case "call_expression" | "new_expression":
+                if self.made(node, scope) is not None:
+                    return [anonymous(node)]
+                function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+                return [
+                    f"{name}()".removesuffix(".routes()")
+                    for name in self.names_of(function, scope, steps + 1)
+                ]
+            case _ if node.type in _FUNCTIONS:
+                return [self._named.get(node.id, anonymous(node))]
+            case _:
+                return []
+
+    def _names_of_identifier(self, name: str, scope: Scope, steps: int) -> list[str]:
+        home = find(name, scope)
+        if home is None:
+            return []
+        key = (id(home), name)
+        if key not in self._names:
+            self._names[key] = []  # a name that stands for itself
+            self._names[key] = self._names_bound(name, home, steps)
+        return self._names[key]
+
+    def _names_bound(self, name: str, home: Scope, steps: int) -> list[str]:
+        if name in home.imports:
+            return [home.imports[name]]
+        if name in home.loops:
+            return self._names_in_loop(home.loops[name], home, steps)
+        values = home.values.get(name, [])
+        if any(self.made(value, home) is not None for value in values):
+            return [self.own_name(name, home)]
+        if name in home.parameters:
+            owner = home.of_class
+            called = f"{owner.name}().{home.name.rpartition('.')[2]}" if owner is not None else home.name
+            return [f"{called}({home.parameters.index(name)})"]
+        if values and name not in home.inner:
+            return [each for value in values for each in self.names_of(value, home, steps + 1)][:MOST_NAMES]
+        return [home.inner[name].name if name in home.inner else self.own_name(name, home)]
+
+    def _names_in_loop(self, loop: Loop, scope: Scope, steps: int) -> list[str]:
+        items = self.items_of(loop.over, scope)
+        if items is None:
+            return [f"{name}[]" for name in self.names_of(loop.over, scope, steps + 1)]
+        return [name for item in items for name in self.names_of(item, scope, steps + 1)][:MOST_NAMES]
+
+    def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
+        value, _ = self.value_of(over, scope)
+        return value.named_children[:MOST_NAMES] if value.type == "array" else None
+
+    def _names_of_member(self, node: Node, scope: Scope, steps: int) -> list[str]:
+        value, home = self.value_of(node, scope)
+        if value != node and self.made(value, home) is None:
+            return self.names_of(value, home, steps + 1)
+        name = node.child_by_field_name("property")
+        bases = self.names_of(node.child_by_field_name("object"), scope, steps + 1)
+        return [f"{base}.{text(name)}" for base in bases] if name is not None else []
+
+    def own_name(self, name: str, home: Scope) -> str:
+        if any(node.type == "identifier" and text(node) == name for node in home.returned):
+            return f"{home.name}()"
+        return f"{home.name}.{name}" if home.name else name
