@@ -85,35 +85,36 @@ class GitRunner:
                 stdout=pipe,
                 stderr=pipe,
                 cwd=self.work_tree,
-                env=self._environment() | dict(env),
+                env=git_environment(self.git_dir, self.work_tree) | dict(env),
                 pass_fds=(self.lock,),
                 start_new_session=True,
             )
         except OSError as error:
             raise Unavailable(f"git cannot be started: {error.strerror}.") from error
 
-    def _environment(self) -> dict[str, str]:
-        """Nothing of ours but what is listed: no home, no helpers, no network, no questions."""
-        return {
-            "PATH": os.defpath,
-            "HOME": str(self.git_dir),
-            "XDG_CONFIG_HOME": str(self.git_dir),
-            "LC_ALL": "C",
-            "TZ": "UTC",
-            "GIT_DIR": str(self.git_dir),
-            "GIT_WORK_TREE": str(self.work_tree),
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_SYSTEM": os.devnull,
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": "none",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "false",
-            "GIT_EDITOR": "false",
-            "GIT_PAGER": "cat",
-        }
+
+def git_environment(git_dir: Path, work_tree: Path) -> dict[str, str]:
+    """Nothing of ours but what is listed: no home, no helpers, no network, no questions."""
+    return {
+        "PATH": os.defpath,
+        "HOME": str(git_dir),
+        "XDG_CONFIG_HOME": str(git_dir),
+        "LC_ALL": "C",
+        "TZ": "UTC",
+        "GIT_DIR": str(git_dir),
+        "GIT_WORK_TREE": str(work_tree),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "false",
+        "GIT_EDITOR": "false",
+        "GIT_PAGER": "cat",
+    }
 
 
 def find_git() -> str:

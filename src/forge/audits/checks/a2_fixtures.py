@@ -1,0 +1,72 @@
+"""Examples for A2."""
+
+from dataclasses import replace
+
+from forge.audits.check import Fixture
+from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
+from forge.audits.snapshot import Change, ChangeKind, Snapshot
+
+_OLD = "def greet(name):\n    return name\n"
+_LIMIT = '{"audit": {"most_changed_lines": 3}}'
+
+
+def _line_ends() -> Snapshot:
+    commits = MemoryCommits(files={(HEAD, "a.py"): _OLD.encode()})
+    return snapshot_of({"a.py": _OLD.replace("\n", "\r\n")}, base={"a.py": _OLD}, commits=commits)
+
+
+def _mode() -> Snapshot:
+    snapshot = snapshot_of({"run.sh": "#!/bin/sh\n"}, base={"run.sh": "#!/bin/sh\n"})
+    return replace(snapshot, changes=[Change(ChangeKind.RETYPED, "run.sh")])
+
+
+FIXTURES = (
+    Fixture(
+        "an edit and a new file",
+        lambda: snapshot_of({"a.py": "a = 2\n", "rename_user.py": "r = 1\n"}, base={"a.py": "a = 1\n"}),
+        "PASS",
+    ),
+    Fixture(
+        "a rename that was planned",
+        lambda: snapshot_of({"new.py": _OLD}, base={"old.py": _OLD}, claims=["old.py=>new.py"]),
+        "PASS",
+    ),
+    Fixture("a mode", _mode, "PASS", ("mode-only",)),
+    Fixture(
+        "a change as large as is allowed",
+        lambda: snapshot_of({"forge.json": _LIMIT, "a.py": "1\n2\n3\n"}, base={"forge.json": _LIMIT}),
+        "PASS",
+    ),
+    Fixture(
+        "a rename nobody planned",
+        lambda: snapshot_of({"new.py": _OLD}, base={"old.py": _OLD}, claims=["old.py", "new.py"]),
+        "FAIL",
+        ("rename",),
+    ),
+    Fixture(
+        "a rename to another name than planned",
+        lambda: snapshot_of({"other.py": _OLD}, base={"old.py": _OLD}, claims=["old.py=>new.py"]),
+        "FAIL",
+        ("rename",),
+    ),
+    Fixture(
+        "more lines than allowed",
+        lambda: snapshot_of({"forge.json": _LIMIT, "a.py": "1\n2\n3\n4\n"}, base={"forge.json": _LIMIT}),
+        "FAIL",
+        ("too-large",),
+    ),
+    Fixture(
+        "nothing but blanks",
+        lambda: snapshot_of({"a.py": _OLD.replace("    ", "\t") + "\n"}, base={"a.py": _OLD}),
+        "WARN",
+        ("blank-only",),
+    ),
+    Fixture("nothing but line ends", _line_ends, "WARN", ("line-ends",)),
+    Fixture(
+        "a configuration nobody can read",
+        lambda: snapshot_of({"forge.json": "{", "a.py": "1\n"}, base={"a.py": "2\n"}),
+        "ERROR",
+        ("broken-config",),
+    ),
+    Fixture("nothing changed", lambda: snapshot_of({"a.py": "1\n"}, base={"a.py": "1\n"}), "SKIP"),
+)

@@ -1,0 +1,214 @@
+"""The snapshot of a real repository: what git and the disk have, as the value that checks look at."""
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+from forge.audits.paths import shown
+from forge.audits.project import (
+    CONFIG,
+    EVIDENCE_FILES,
+    ForgeJson,
+    Governance,
+    Project,
+    find_governance,
+    read_project,
+)
+from forge.audits.snapshot import (
+    MOST_BYTES,
+    AddedLine,
+    Change,
+    ChangeKind,
+    Claims,
+    Desk,
+    Entry,
+    Kind,
+    Snapshot,
+)
+from forge.audits.trust import Trust
+from forge.errors import Invalid
+from forge.workspace.beneath import READ, Beneath
+from forge.workspace.observed import Observed, observe
+from forge.workspace.observed_diff import NewLine, ObservedChange
+from forge.workspace.observed_git import name_of
+from forge.workspace.paths import ProtectedNames
+
+MOST_EVIDENCE = 64 << 20
+_KINDS = {
+    "100644": Kind.FILE,
+    "100755": Kind.EXECUTABLE,
+    "120000": Kind.LINK,
+    "160000": Kind.SUBMODULE,
+}
+_CHANGES = {
+    "A": ChangeKind.ADDED,
+    "D": ChangeKind.DELETED,
+    "M": ChangeKind.MODIFIED,
+    "R": ChangeKind.RENAMED,
+    "T": ChangeKind.RETYPED,
+}
+
+
+class EvidenceRefused(Invalid):
+    """A file of evidence that is not one: believing nothing was there would be worse."""
+
+
+@contextmanager
+def open_snapshot(  # noqa: PLR0913
+    path: Path,
+    *,
+    trust: Trust,
+    desk: Desk,
+    today: date,
+    base: str | None = None,
+    claims: Claims | None = None,
+    phase: str = "unknown",
+    git_dir: Path | None = None,
+) -> Generator[Snapshot]:
+    """The project a path lies in. Changes are counted from `base`, or else from HEAD; before the first commit
+    everything is new. `git_dir` is where its history is, when that is not in the project itself."""
+    with observe(path, git_dir=git_dir) as observed:
+        start = observed.head if base is None else observed.resolve(base)
+        changes = observed.changes(start or observed.empty_tree)
+        tree = RepositoryTree(observed)
+        governance = _find_governance(observed.root, tree.entries)
+        evidence_files = [path for path in tree.entries if governance.is_evidence(path)]
+        yield Snapshot(
+            name=shown(observed.root.name) or "/",
+            tree=tree,
+            tree_id=observed.tree_without(evidence_files),
+            head=observed.head,
+            branch=observed.branch,
+            base=None if start == observed.empty_tree else start,
+            changes=[_change(each) for each in changes],
+            added_lines=_AddedLines(lambda: observed.new_lines(start or observed.empty_tree, changes)),
+            unmerged=[name_of(path) for path in observed.unmerged],
+            commits=observed.history,
+            project=_read_project(tree),
+            governance=governance,
+            evidence=_read_evidence(observed.root, governance),
+            trust=trust,
+            phase=phase,
+            claims=claims,
+            today=today,
+            desk=desk,
+        )
+
+
+class RepositoryTree:
+    def __init__(self, observed: Observed) -> None:
+        self._observed = observed
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        return self._entries
+
+    @cached_property
+    def _entries(self) -> Mapping[str, Entry]:
+        return {
+            each.path: Entry(each.path, _KINDS.get(each.mode, Kind.FILE), each.blob, each.size)
+            for each in self._observed.entries
+        }
+
+    def read(self, path: str) -> bytes:
+        entry = self.entries[path]
+        if entry.kind is Kind.SUBMODULE:
+            raise KeyError(path)
+        return self._observed.read(entry.blob)
+
+
+class _AddedLines(Sequence[AddedLine]):
+    """Made when somebody asks: most checks do not."""
+
+    def __init__(self, make: Callable[[], Iterable[NewLine]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _lines(self) -> list[AddedLine]:
+        return [AddedLine(each.path, each.line, each.text) for each in self._make()]
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, index: int) -> AddedLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[AddedLine]: ...
+    def __getitem__(self, index: int | slice) -> AddedLine | Sequence[AddedLine]:
+        return self._lines[index]
+
+
+def _change(each: ObservedChange) -> Change:
+    kind = _CHANGES[each.status]
+    if kind is ChangeKind.MODIFIED and not each.has_other_content:
+        kind = ChangeKind.RETYPED
+    return Change(
+        kind,
+        each.path,
+        old_path=each.old_path,
+        added=each.added,
+        removed=each.removed,
+        is_binary=each.is_binary,
+        is_blank_only=each.is_blank_only,
+    )
+
+
+def _find_governance(root: Path, entries: Mapping[str, Entry]) -> Governance:
+    """Evidence counts where it lies, also when git ignores all of it."""
+    governance = find_governance(set(entries))
+    if governance.exists or not _is_folder(root / governance.evidence):
+        return governance
+    return Governance(governance.folder, exists=True)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _read_project(tree: RepositoryTree) -> Project:
+    entry = tree.entries.get(CONFIG)
+    if entry is None:
+        return read_project(None)
+    if not entry.kind.is_file or entry.size > MOST_BYTES:
+        what = f"larger than {MOST_BYTES:,} bytes" if entry.kind.is_file else f"a {entry.kind}, not a file"
+        return Project(ForgeJson(), is_configured=True, problem=f"{CONFIG} is {what}")
+    return read_project(tree.read(CONFIG))
+
+
+def _read_evidence(root: Path, governance: Governance) -> dict[str, bytes]:
+    beneath = Beneath(root, ProtectedNames())
+    found: dict[str, bytes] = {}
+    for name in EVIDENCE_FILES:
+        path = governance.path("evidence", name)
+        try:
+            descriptor = beneath.open(tuple(path.split("/")), READ)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise EvidenceRefused(
+                f"{path} cannot be read as evidence: {error.strerror}.",
+                hint="Evidence is a regular file in a regular folder; a link is not followed.",
+            ) from error
+        found[name] = _read_regular(descriptor, path)
+    return found
+
+
+def _read_regular(descriptor: int, path: str) -> bytes:
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it, or run the audit again.")
+        data = file.read(MOST_EVIDENCE + 1)
+    if len(data) > MOST_EVIDENCE:
+        raise EvidenceRefused(
+            f"{path} has more than {MOST_EVIDENCE >> 20} MB.",
+            hint="Begin a new one, and keep the old elsewhere.",
+        )
+    return data

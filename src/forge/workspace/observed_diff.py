@@ -1,0 +1,168 @@
+"""What differs between two trees: which files, how much of each, and the lines that are new.
+
+Names are never read from a patch, where they are quoted and cut: files come from `--raw -z`, and a patch lists its
+files in the same order.
+"""
+
+import re
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import IO
+
+from forge.workspace.observed_errors import BrokenRepository
+from forge.workspace.observed_git import ObservedGit, explain_failure, name_of
+
+_DIFF = (
+    *("diff-tree", "-r", "--find-renames", "--no-rename-empty", "--no-abbrev"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--diff-algorithm=myers"),
+)
+_BLANKS_ASIDE = ("-w", "--ignore-blank-lines", "--ignore-cr-at-eol")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FILE_MODES = ("100644", "100755")
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedChange:
+    status: str
+    """A, D, M, R or T, as git says it."""
+    old_mode: str
+    new_mode: str
+    old_blob: str
+    new_blob: str
+    path: str
+    old_path: str | None
+    added: int = 0
+    removed: int = 0
+    is_binary: bool = False
+    is_blank_only: bool = False
+
+    @property
+    def has_other_content(self) -> bool:
+        return self.old_blob != self.new_blob
+
+
+@dataclass(frozen=True, slots=True)
+class NewLine:
+    path: str
+    line: int
+    text: bytes
+
+
+def read_changes(git: ObservedGit, base: str, tree: str) -> list[ObservedChange]:
+    """Base and tree are ids."""
+    items = iter(_items(git.run(*_DIFF, "-z", "--raw", "--numstat", base, tree)))
+    changes: list[ObservedChange] = []
+    first_count = b""
+    for item in items:
+        if not item.startswith(b":"):
+            first_count = item
+            break
+        changes.append(_read_raw(item, items))
+    counts = dict(_read_counts(first_count, items))
+    counted = [_count(change, counts.get(change.path)) for change in changes]
+    if any(_may_be_blank(change) for change in counted):
+        rest = iter(_items(git.run(*_DIFF, "-z", "--numstat", *_BLANKS_ASIDE, base, tree)))
+        substance = {path for path, count in _read_counts(next(rest, b""), rest) if count != (0, 0)}
+        counted = [
+            replace(change, is_blank_only=_may_be_blank(change) and change.path not in substance)
+            for change in counted
+        ]
+    return counted
+
+
+def read_new_lines(
+    git: ObservedGit, base: str, tree: str, changes: Sequence[ObservedChange]
+) -> Generator[NewLine]:
+    """Of text files, in the order of the changes, which must be those between the same two trees."""
+    with git.start(*_DIFF, "--patch", "--unified=0", base, tree) as running:
+        reader = _PatchReader(running.out, _sections(changes))
+        yield from reader.lines()
+        said = running.end()
+    if said.code != 0:
+        raise explain_failure("diff-tree", said.code, said.complaint)
+    if not reader.is_complete:
+        raise BrokenRepository("The patch and the list of changed files do not agree.")
+
+
+class _PatchReader:
+    """Lines of a hunk are counted, not recognised: a file may contain what looks like a patch."""
+
+    def __init__(self, patch: IO[bytes], sections: Sequence[str | None]) -> None:
+        self._patch = patch
+        self._sections = sections
+        self._place = -1
+
+    @property
+    def is_complete(self) -> bool:
+        return self._place == len(self._sections) - 1
+
+    def lines(self) -> Iterator[NewLine]:
+        for line in self._patch:
+            if line.startswith(b"diff --git "):
+                self._place += 1
+                if self._place >= len(self._sections):
+                    return
+            elif (hunk := _HUNK.match(line)) and self._place >= 0:
+                removed, start, added = (1 if part is None else int(part) for part in hunk.groups())
+                yield from self._hunk(removed, start, added)
+
+    def _hunk(self, removed: int, start: int, added: int) -> Iterator[NewLine]:
+        path = self._sections[self._place]
+        number = start
+        while removed or added:
+            line = self._patch.readline()
+            if line.startswith(b"+"):
+                added -= 1
+                if path is not None:
+                    yield NewLine(path, number, line[1:].removesuffix(b"\n").removesuffix(b"\r"))
+                number += 1
+            elif line.startswith(b"-"):
+                removed -= 1
+            elif not line:
+                return
+
+
+def _sections(changes: Sequence[ObservedChange]) -> list[str | None]:
+    """The path for each part of the patch, None where it has no lines of a file: a file that became a link is two."""
+    sections: list[str | None] = []
+    for change in changes:
+        if change.status == "T":
+            sections.append(None)
+        sections.append(change.path if change.new_mode in _FILE_MODES else None)
+    return sections
+
+
+def _items(out: bytes) -> list[bytes]:
+    return out.split(b"\0")[:-1]
+
+
+def _read_raw(item: bytes, items: Iterator[bytes]) -> ObservedChange:
+    old_mode, new_mode, old_blob, new_blob, status = item[1:].decode().split(" ")
+    first = name_of(next(items))
+    is_rename = status[0] in "RC"
+    path = name_of(next(items)) if is_rename else first
+    return ObservedChange(
+        status[0], old_mode, new_mode, old_blob, new_blob, path, first if is_rename else None
+    )
+
+
+def _read_counts(item: bytes, items: Iterator[bytes]) -> Iterator[tuple[str, tuple[int, int] | None]]:
+    """Lines added and removed by path; None for binary files."""
+    while item:
+        added, removed, path = item.split(b"\t", 2)
+        if not path:
+            next(items)
+            path = next(items)
+        yield name_of(path), None if added == b"-" else (int(added), int(removed))
+        item = next(items, b"")
+
+
+def _count(change: ObservedChange, count: tuple[int, int] | None) -> ObservedChange:
+    if count is None:
+        return replace(change, is_binary=change.has_other_content)
+    return replace(change, added=count[0], removed=count[1])
+
+
+def _may_be_blank(change: ObservedChange) -> bool:
+    is_edit = change.status in "MR" and change.new_mode in _FILE_MODES
+    return is_edit and change.has_other_content and not change.is_binary

@@ -1,0 +1,78 @@
+"""What an observed repository remembers: commits by their ids, in the order they were made, without borrowed answers.
+
+Grafts, replaced objects and precomputed graphs, which all can tell another history than the objects do, are not
+looked at. Where a shallow clone ends nobody can tell, and it is said.
+"""
+
+import os
+import re
+
+from forge.workspace.observed_errors import HistoryIsCut
+from forge.workspace.observed_git import explain_failure
+from forge.workspace.observed_mirror import Mirror
+from forge.workspace.observed_objects import ObservedObjects
+
+_SOME_ID = re.compile(r"[0-9a-f]{4,64}")
+_WHOLE_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class ObservedHistory:
+    def __init__(self, mirror: Mirror, objects: ObservedObjects, head: str | None) -> None:
+        self._mirror = mirror
+        self._objects = objects
+        self._head = head
+
+    def find(self, commit: str) -> str | None:
+        """The whole id of the one commit whose id begins so; a branch of that name does not count."""
+        wanted = commit.lower()
+        if _WHOLE_ID.fullmatch(wanted):
+            candidates = [wanted]
+        elif _SOME_ID.fullmatch(wanted):
+            candidates = self._mirror.git.run("rev-parse", f"--disambiguate={wanted}").decode().split()
+        else:
+            return None
+        commits = [each for each in candidates if self._is_commit(each)]
+        return commits[0] if len(commits) == 1 else None
+
+    def since(self, commit: str) -> list[str] | None:
+        """What HEAD has and the commit has not, newest first; None when it is no ancestor of HEAD."""
+        start = self.find(commit)
+        if start is None or self._head is None or not self._is_ancestor(start, self._head):
+            if self._mirror.is_shallow:
+                raise _cut(commit)
+            return None
+        found = self._mirror.git.run("rev-list", self._head, f"^{start}").decode().split()
+        if self._mirror.is_shallow and not self._edge().isdisjoint(found):
+            raise _cut(commit)
+        return found
+
+    def read(self, commit: str, path: str) -> bytes | None:
+        """A file as it was in a commit or tree."""
+        if not _WHOLE_ID.fullmatch(commit) or "\0" in path:
+            return None
+        name = f"{commit}:{path}"
+        if "\n" in path:
+            listed = self._mirror.git.run("ls-tree", "-z", "--full-tree", commit, "--", path)
+            name = listed.partition(b"\t")[0].decode().rpartition(" ")[2]
+        found = self._objects.find(name) if name else None
+        return found.data if found and found.kind == "blob" else None
+
+    def _is_commit(self, name: str) -> bool:
+        found = self._objects.find(name)
+        return found is not None and found.kind == "commit"
+
+    def _is_ancestor(self, commit: str, head: str) -> bool:
+        said = self._mirror.git.ask("merge-base", "--is-ancestor", commit, head)
+        if said.code not in (0, 1):
+            raise explain_failure("merge-base", said.code, said.complaint)
+        return said.code == 0
+
+    def _edge(self) -> set[str]:
+        return set(os.fsdecode((self._mirror.git.git_dir / "shallow").read_bytes()).split())
+
+
+def _cut(commit: str) -> HistoryIsCut:
+    return HistoryIsCut(
+        f"This is a shallow clone: whether {commit[:12]} lies behind HEAD cannot be told.",
+        hint="Fetch the rest of the history: git fetch --unshallow.",
+    )
