@@ -23,6 +23,8 @@ class Spec(Struct, frozen=True, array_like=True):
     routes: tuple[SpecRoute, ...] = ()
     bases: tuple[str, ...] = ()
     """Prefixes that paths may have in the code besides none: of `servers` and `basePath`."""
+    is_openapi: bool = False
+    """Which has no word for WebSockets."""
     problem: str | None = None
     """Why it cannot be read; there are no routes then."""
     problem_line: int | None = None
@@ -40,7 +42,9 @@ class SpecReader:
             text = read_text(data)
             root = read_json(text) if suffix == ".json" else read_yaml(text)
             routes = _routes(root)
-            return Spec(tuple(_with_lines(routes, text) if suffix == ".json" else routes), _bases(root))
+            placed = _with_lines(routes, text) if suffix == ".json" else routes
+            is_openapi = any(root.get(name) is not None for name in ("openapi", "swagger"))
+            return Spec(tuple(placed), _bases(root), is_openapi)
         except Unreadable as error:
             return Spec(problem=error.problem, problem_line=error.line)
 
