@@ -5,7 +5,7 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from forge.errors import ConfigError, Invalid
 from forge.kernel.hashing import hash_text
 from forge.workspace.files import write_atomically
 
-FOLDER = "audit"
 KEY_FILE = "signing.key"
+TRUSTED = "trusted"
+HEADS = "heads"
 _HEX = frozenset("0123456789abcdef")
 _KEY_DIGITS = 64
 
@@ -38,95 +39,94 @@ class _Memory(BaseModel):
     heads: dict[str, _Seen] = {}
 
 
-def open_signer(data_dir: Path, root: Path | None = None) -> Signer:
-    """The key of this machine, made when there is none. `root`: the project it is to sign for."""
-    folder = data_dir / FOLDER
-    if root is not None and folder.resolve().is_relative_to(root.resolve()):
-        raise ConfigError(
-            [f"FORGE_DATA_DIR: {data_dir} lies inside the project, whose tests could read the signing key."],
-            hint="Use a data directory outside of every project.",
-        )
-    path = folder / KEY_FILE
-    with _explained(path):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not path.exists():
-            _make_key(path)
-        return _read_key(path)
+class Keys:
+    """The part of the data directory that is about audits."""
 
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
 
-def load_trust(data_dir: Path, root: Path | None = None) -> Trust:
-    """This machine's own key (if it has one yet) and those it trusts; with what it has seen in that project."""
-    folder = data_dir / FOLDER
-    own = folder / KEY_FILE
-    with _explained(folder):
-        keys = {_read_key(own).key} if own.exists() else set[str]()
-        if (trusted := folder / "trusted").is_dir():
-            keys |= {path.name for path in trusted.iterdir() if _is_key(path.name)}
-    return Trust(frozenset(keys), _heads(data_dir, root) if root else {})
+    def signer(self, root: Path) -> Signer:
+        """The key of this machine, made when there is none, to sign for that project."""
+        if self._folder.resolve().is_relative_to(root.resolve()):
+            raise ConfigError(
+                [f"FORGE_DATA_DIR: {self._folder} lies inside the project, whose tests could read the key."],
+                hint="Use a data directory outside of every project.",
+            )
+        path = self._folder / KEY_FILE
+        with _explained(path):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not path.exists():
+                _make_key(path)
+            return _read_key(path)
 
+    def trust(self, root: Path | None = None) -> Trust:
+        """This machine's own key (if it has one yet) and those it trusts; with what it has seen in that project."""
+        own = self._folder / KEY_FILE
+        with _explained(self._folder):
+            keys = {_read_key(own).key} if own.exists() else set[str]()
+            heads = {} if root is None else self._read_memory(root).heads
+        seen = {where: Head(head.count, head.hash, head.chain) for where, head in heads.items()}
+        return Trust(frozenset(keys | set(self.trusted())), seen)
 
-def add_trusted(data_dir: Path, key: str, name: str = "") -> str:
-    """From now on what is signed with that key counts here. Gives the key in the form it is compared in."""
-    normal = _checked(key)
-    folder = data_dir / FOLDER / "trusted"
-    with _explained(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(folder, normal, f"{name}\n".encode())
-    return normal
+    def trusted(self) -> dict[str, str]:
+        """The keys of others, with the names they were given."""
+        folder = self._folder / TRUSTED
+        with _explained(folder):
+            paths = sorted(folder.iterdir()) if folder.is_dir() else ()
+            return {
+                path.name: path.read_text(errors="replace").strip() for path in paths if _is_key(path.name)
+            }
 
+    def add_trusted(self, key: str, name: str = "") -> str:
+        """From now on what is signed with that key counts here. Gives the key in the form it is compared in."""
+        normal = _checked(key)
+        folder = self._folder / TRUSTED
+        with _explained(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(folder, normal, f"{name}\n".encode("utf-8", "backslashreplace"))
+        return normal
 
-def remove_trusted(data_dir: Path, key: str) -> bool:
-    """False when it was not trusted."""
-    path = data_dir / FOLDER / "trusted" / _checked(key)
-    with _explained(path):
+    def remove_trusted(self, key: str) -> bool:
+        """False when it was not trusted."""
+        path = self._folder / TRUSTED / _checked(key)
+        with _explained(path):
+            try:
+                path.unlink()
+            except FileNotFoundError:
+                return False
+            return True
+
+    def remember(self, root: Path, where: str, head: Head | None) -> None:
+        """The last thing seen of a chain at that place (see `seen_at`); None forgets it."""
+        folder = self._folder / HEADS
+        with _explained(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with _locked(folder):
+                memory = self._read_memory(root)
+                memory.heads.pop(where, None)
+                if head is not None:
+                    memory.heads[where] = _Seen(count=head.count, hash=head.hash, chain=head.chain)
+                _write(folder, _memory_name(root), memory.model_dump_json(indent=1).encode())
+
+    def _read_memory(self, root: Path) -> _Memory:
+        path = self._folder / HEADS / _memory_name(root)
         try:
-            path.unlink()
+            return _Memory.model_validate_json(path.read_bytes())
         except FileNotFoundError:
-            return False
-        return True
-
-
-def trusted_keys(data_dir: Path) -> dict[str, str]:
-    """Those of others, with the names they were given."""
-    folder = data_dir / FOLDER / "trusted"
-    with _explained(folder):
-        paths: Iterable[Path] = sorted(folder.iterdir()) if folder.is_dir() else ()
-        return {path.name: path.read_text(errors="replace").strip() for path in paths if _is_key(path.name)}
-
-
-def remember(data_dir: Path, root: Path, where: str, head: Head) -> None:
-    """The last thing seen of a chain at that place (see `seen_at`)."""
-    folder = data_dir / FOLDER / "heads"
-    with _explained(folder):
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _locked(folder):
-            memory = _read_memory(data_dir, root)
-            memory.heads[where] = _Seen(count=head.count, hash=head.hash, chain=head.chain)
-            _write(folder, _memory_name(root), memory.model_dump_json(indent=1).encode())
-
-
-def _heads(data_dir: Path, root: Path) -> dict[str, Head]:
-    with _explained(data_dir / FOLDER / "heads"):
-        memory = _read_memory(data_dir, root)
-    return {where: Head(seen.count, seen.hash, seen.chain) for where, seen in memory.heads.items()}
-
-
-def _read_memory(data_dir: Path, root: Path) -> _Memory:
-    path = data_dir / FOLDER / "heads" / _memory_name(root)
-    try:
-        return _Memory.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return _Memory(root=str(root.resolve()).encode("utf-8", "backslashreplace").decode())
-    except ValidationError as error:
-        raise ConfigError(
-            [f"{path}: this is not what Forge wrote there."],
-            hint="Look at the evidence with forge audit verify, then delete the file.",
-        ) from error
+            return _Memory(root=_named(root))
+        except ValidationError as error:
+            raise ConfigError(
+                [f"{path}: this is not what Forge wrote there."],
+                hint="Look at the evidence with forge audit verify, then delete the file.",
+            ) from error
 
 
 def _memory_name(root: Path) -> str:
-    where = os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
-    return f"{hash_text(where)[:32]}.json"
+    return f"{hash_text(_named(root))[:32]}.json"
+
+
+def _named(root: Path) -> str:
+    return os.fsencode(root.resolve()).decode("utf-8", "backslashreplace")
 
 
 def _make_key(path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from forge.audits.book import Book, BookState, verify_book
 from forge.audits.chain import Entry, Line
 from forge.audits.evidence_folder import open_folder
-from forge.audits.keys import open_signer
+from forge.audits.keys import Keys
 from forge.audits.models import AuditReport, CheckResult, Severity, Verdict
 from forge.audits.paths import shown
 from forge.audits.project import Governance
@@ -26,7 +26,7 @@ from forge.audits.records import (
 from forge.audits.rendering_ledger import begin_ledger, render_ledger_entry
 from forge.audits.snapshot import Snapshot
 from forge.audits.trust import Trust, seen_at
-from forge.audits.writing import Writer, add_record
+from forge.audits.writing import Writer, add_record, recent_entries
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 
@@ -43,13 +43,16 @@ _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ITERATION = re.compile(r"^## .* -- Iteration (\d{1,9})\s*$", re.MULTILINE)
 
 
-def open_writer(data_dir: Path, root: Path, *, branch: str | None, head: str | None) -> Writer:
+def open_writer(keys: Keys, root: Path, *, branch: str | None, head: str | None) -> Writer:
     """Makes this machine's key when there is none."""
-    return Writer(data_dir, root, branch, head, open_signer(data_dir, root))
+    return Writer(keys, root, branch, head, keys.signer(root))
 
 
-def append_audit(writer: Writer, governance: Governance, report: AuditReport, files: Sequence[str]) -> Entry:
-    """One audit, whatever came of it. `files`: what had changed, as paths of the snapshot."""
+def append_audit(
+    writer: Writer, governance: Governance, report: AuditReport, files: Sequence[str], *, key: str = ""
+) -> Entry:
+    """One audit, whatever came of it. `files`: what had changed, as paths of the snapshot. A second time with the same
+    key gives the entry of the first."""
 
     def make(last: Line | None) -> Audited:
         failed = report.overall is not Verdict.PASS
@@ -65,9 +68,12 @@ def append_audit(writer: Writer, governance: Governance, report: AuditReport, fi
             head=report.head,
             base=report.base,
             tree=report.tree,
+            key=key,
         )
 
     with open_folder(writer.root, governance) as folder:
+        if key and (found := _find_key(recent_entries(folder, LEDGER), key)):
+            return found
         return add_record(folder, LEDGER, writer, Kind.AUDIT, make, at=stamp(report.timestamp))
 
 
@@ -134,6 +140,14 @@ def last_iteration(last: Line | None) -> int:
     if isinstance(body, Legacy):
         return max((int(number) for number in _ITERATION.findall(body.text)), default=0)
     return last.entry.number if last else 0
+
+
+def _find_key(entries: Sequence[Entry], key: str) -> Entry | None:
+    for entry in entries:
+        body = body_of(entry)
+        if isinstance(body, Audited) and body.key == key:
+            return entry
+    return None
 
 
 def _committed(snapshot: Snapshot, book: Book) -> dict[str, bytes]:

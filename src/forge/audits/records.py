@@ -53,6 +53,8 @@ class Audited(Record, frozen=True):
     head: str | None
     base: str | None
     tree: str
+    key: str = ""
+    """Of whoever asked for it: the same request leaves one entry, however often it is repeated."""
 
 
 class Authorized(Record, frozen=True):

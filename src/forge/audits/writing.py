@@ -11,7 +11,7 @@ from pathlib import Path
 from forge.audits.book import Book, BookState, Problem, head_of, read_head, verify_book, write_head
 from forge.audits.chain import Entry, Line, Signer, next_entry, read_line, write_line
 from forge.audits.evidence_folder import EvidenceFolder
-from forge.audits.keys import load_trust, remember
+from forge.audits.keys import Keys
 from forge.audits.models import Severity
 from forge.audits.records import Kind, Legacy, Record, fit
 from forge.audits.trust import Trust, seen_at
@@ -28,7 +28,7 @@ _REPAIRED = frozenset({"unfinished-line", "empty", "edited-text"})
 class Writer:
     """Who writes, for whom, and where what was written is remembered."""
 
-    data_dir: Path
+    keys: Keys
     root: Path
     branch: str | None
     head: str | None
@@ -65,12 +65,18 @@ def add_record(
     _write_text(folder, book, end, lines)
     if book.head:
         folder.replace(book.head, write_head(lines[-1], writer.signer))
-    remember(writer.data_dir, writer.root, writer.where(book), head_of(lines[-1]))
+    writer.keys.remember(writer.root, writer.where(book), head_of(lines[-1]))
     return entry
 
 
+def recent_entries(folder: EvidenceFolder, book: Book) -> list[Entry]:
+    """The last ones, newest first, as far as they can be read: to find out whether something was written already."""
+    found = (read_line(raw) for raw in reversed((folder.read(book.records, last=_TAIL) or b"").split(b"\n")))
+    return [line.entry for line in found if isinstance(line, Line)]
+
+
 def _find_end(folder: EvidenceFolder, book: Book, writer: Writer) -> _End:
-    trust = load_trust(writer.data_dir, writer.root)
+    trust = writer.keys.trust(writer.root)
     quick = _as_remembered(folder, book, writer, trust)
     if quick is not None:
         return quick

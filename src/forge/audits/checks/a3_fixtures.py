@@ -1,0 +1,77 @@
+"""Examples for A3."""
+
+from forge.audits.check import Fixture
+from forge.audits.evidence_examples import (
+    CODE,
+    STRANGER,
+    diff_files,
+    diff_log,
+    id_of,
+    level,
+    proven,
+    run_of,
+    runs_files,
+    with_evidence,
+)
+from forge.audits.memory import snapshot_of
+from forge.audits.records import LevelName, Status
+from forge.audits.snapshot import Snapshot
+
+
+def _log(**given: object) -> dict[str, bytes]:
+    return diff_files(diff_log(snapshot_of(CODE), **given))
+
+
+def _only_text() -> Snapshot:
+    texts = {
+        "test_runs_latest.md": b"Status: PASS\n",
+        "diff_log.md": b"# Diff Log\n\n## Summary\nAll done.\n",
+    }
+    return with_evidence(CODE, texts)
+
+
+def _edited_text() -> Snapshot:
+    evidence = runs_files(run_of(id_of(CODE), level(LevelName.STATIC, Status.FAIL)))
+    evidence["test_runs_latest.md"] = evidence["test_runs_latest.md"].replace(b"FAIL", b"PASS")
+    return with_evidence(CODE, evidence, _log())
+
+
+def _edited_record() -> Snapshot:
+    evidence = runs_files(run_of(id_of(CODE), level(LevelName.STATIC, Status.FAIL)))
+    evidence["test_runs.jsonl"] = evidence["test_runs.jsonl"].replace(b'"FAIL"', b'"PASS"')
+    return with_evidence(CODE, evidence, _log())
+
+
+def _signed_by_a_stranger() -> Snapshot:
+    return with_evidence(CODE, runs_files(run_of(id_of(CODE)), signer=STRANGER), _log())
+
+
+def _stale() -> Snapshot:
+    now = {**CODE, "app.py": "def double(x):\n    return 3 * x\n"}
+    return with_evidence(now, runs_files(run_of(id_of(CODE))), _log())
+
+
+def _changed_by_tests() -> Snapshot:
+    run = run_of(id_of(CODE), tree_after="another", status=Status.FAIL, problem="out.txt appeared")
+    return proven(CODE, run)
+
+
+FIXTURES = (
+    Fixture("a signed run and diff log of these files", proven, "PASS"),
+    Fixture("nothing at all", lambda: snapshot_of({"app.py": ""}), "SKIP"),
+    Fixture(
+        "a claim without evidence",
+        lambda: snapshot_of(CODE, claims=["app.py"]),
+        "FAIL",
+        ("no-diff-log", "no-evidence"),
+    ),
+    Fixture("texts that say PASS", _only_text, "FAIL", ("unsigned-diff-log", "unsigned-evidence")),
+    Fixture("a text edited to say PASS", _edited_text, "FAIL", ("failed-run", "tampered-evidence")),
+    Fixture("a record edited to say PASS", _edited_record, "FAIL", ("tampered-evidence",)),
+    Fixture("a run signed by a stranger", _signed_by_a_stranger, "FAIL", ("unknown-signer",)),
+    Fixture("an edit after the run", _stale, "FAIL", ("stale-diff-log", "stale-evidence")),
+    Fixture("tests that change files", _changed_by_tests, "FAIL", ("tests-change-files",)),
+    Fixture(
+        "no diff log", lambda: with_evidence(CODE, runs_files(run_of(id_of(CODE)))), "FAIL", ("no-diff-log",)
+    ),
+)

@@ -1,0 +1,136 @@
+"""A7: the four levels of verification were all run, in their order, and none failed."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
+from forge.audits.evidence_examples import (
+    CODE,
+    id_of,
+    level,
+    moment,
+    proven,
+    run_of,
+    runs_files,
+    with_evidence,
+)
+from forge.audits.memory import snapshot_of
+from forge.audits.models import Severity
+from forge.audits.proof import MAKE, SKIPPED, keeps_evidence, prove_run
+from forge.audits.records import Level, LevelName, Status, TestRun
+from forge.audits.snapshot import Snapshot
+
+ORDER = ", ".join(LevelName)
+
+
+def examine(snapshot: Snapshot) -> Examination:
+    if not keeps_evidence(snapshot):
+        return skip(SKIPPED, "levels")
+    proof = prove_run(snapshot)
+    if proof.run is None:
+        return examined(proof.found, 0, "levels")
+    found = [*_order(proof.run), *_results(proof.run)]
+    told = ", ".join(f"{one.name} {one.status}" for one in proof.run.levels)
+    return examined(found, len(proof.run.levels), "levels", detail=told)
+
+
+def _order(run: TestRun) -> Iterator[Found]:
+    names = [one.name for one in run.levels]
+    for name in LevelName:
+        if name not in names:
+            yield _fail("missing-level", f"the level {name} was not run", name)
+    if names != [name for name in LevelName if name in names] or not all(map(_follows, pairwise(run.levels))):
+        yield _fail("out-of-order", f"the levels were not run in their order: {ORDER}", "order")
+
+
+def _follows(pair: tuple[Level, Level]) -> bool:
+    """Moments in one form, so their order is that of their texts."""
+    first, second = pair
+    return first.started_at <= first.ended_at <= second.started_at <= second.ended_at
+
+
+def _results(run: TestRun) -> Iterator[Found]:
+    for one in run.levels:
+        if one.status is Status.FAIL:
+            why = one.reason or next((s.summary for s in one.steps if s.status is Status.FAIL), "it failed")
+            yield _fail("failed-level", f"{one.name} failed: {why}", one.name)
+        elif one.status is Status.SKIP:
+            message = f"{one.name} was skipped: {one.reason or 'no reason given'}"
+            fix = "Say in forge.json how it is done, if it can be."
+            yield Found("skipped-level", Severity.NOTE, message, fix, subject=one.name)
+
+
+def _fail(rule: str, message: str, subject: str) -> Found:
+    return Found(rule, Severity.FAIL, message, MAKE, subject=subject)
+
+
+def _levels(*levels: Level) -> Snapshot:
+    return proven(CODE, run_of(id_of(CODE), *levels))
+
+
+def _all(**given: Level) -> tuple[Level, ...]:
+    return tuple(given.get(name.value, level(name)) for name in LevelName)
+
+
+def _speaks_of_contracts() -> Snapshot:
+    return _levels(*_all(Static=level(LevelName.STATIC, summary="contract types compile")))
+
+
+def _overlapping() -> Snapshot:
+    return _levels(*_all(Runtime=level(LevelName.RUNTIME, started_at=moment(1))))
+
+
+def _hand_written() -> Snapshot:
+    text = b"## Verification\nStatic: PASS\nRuntime: PASS\nBehavior: PASS\nContract: PASS\n"
+    return with_evidence(CODE, {"diff_log.md": text})
+
+
+DOCS = """
+Code that does not parse need not be imported, code that cannot be imported need not be tested, and whether the
+contracts hold is asked of code that works. So `forge audit evidence` runs **Static** (all sources parse, types hold),
+**Runtime** (the entry module can be imported, the frontend builds), **Behavior** (the tests) and **Contract** (A4 and W3)
+in this order and records when each began and ended. This check reads that record, and no text.
+
+| rule | what it means |
+|---|---|
+| `missing-level` | FAIL: a level is not in the record |
+| `out-of-order` | FAIL: one began before the one before it had ended |
+| `failed-level` | FAIL: it was run and failed |
+| `skipped-level` | a note: there was nothing to run, with the reason |
+| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence` | FAIL: as in A3 |
+"""
+
+CHECK = Check(
+    code="A7",
+    name="Verification order",
+    why="A later level proves little where an earlier one was left out: each is run, in order, on these very files.",
+    docs=DOCS,
+    examine=examine,
+    fixtures=(
+        Fixture("all four in order", proven, "PASS"),
+        Fixture("the word contract in the first level", _speaks_of_contracts, "PASS"),
+        Fixture(
+            "one skipped with a reason",
+            lambda: _levels(*_all(Runtime=level(LevelName.RUNTIME, Status.SKIP, reason="no entry module"))),
+            "PASS",
+            ("skipped-level",),
+        ),
+        Fixture("nothing at all", lambda: snapshot_of({"app.py": ""}), "SKIP"),
+        Fixture(
+            "all four failed",
+            lambda: _levels(*(level(name, Status.FAIL) for name in LevelName)),
+            "FAIL",
+            ("failed-level",),
+        ),
+        Fixture("one missing", lambda: _levels(*_all()[:3]), "FAIL", ("missing-level",)),
+        Fixture("another order", lambda: _levels(*reversed(_all())), "FAIL", ("out-of-order",)),
+        Fixture("two at a time", _overlapping, "FAIL", ("out-of-order",)),
+        Fixture("a text by hand", _hand_written, "FAIL", ("no-evidence",)),
+        Fixture(
+            "another tree",
+            lambda: with_evidence(CODE, runs_files(run_of("another"))),
+            "FAIL",
+            ("stale-evidence",),
+        ),
+    ),
+)
