@@ -1,0 +1,231 @@
+"""`boundaries.json`: which parts a project has and what they may not know of each other, read without mercy.
+
+Whatever is wrong in it is said with its line: a rule that is silently skipped is worse than none.
+"""
+
+import json
+from datetime import date
+from typing import Annotated, Any, Self, cast
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+_MOST_NESTED = 64
+
+
+class BadBoundaries(Exception):
+    """What is wrong with the file, and where."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, populate_by_name=True)
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _as_rule(value: object) -> object:
+    return {"pattern": value} if isinstance(value, str) else value
+
+
+def _as_date(value: object) -> object:
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("is no date: write 2027-01-31") from None
+
+
+Text = Annotated[str, Field(min_length=1)]
+Globs = Annotated[list[Text], BeforeValidator(_as_list)]
+
+
+class Rule(_Strict):
+    """What a layer may not contain or import. Exactly one of `pattern`, `import` and `layer`."""
+
+    pattern: Text | None = None
+    imported: Text | None = Field(default=None, alias="import")
+    layer: Text | None = None
+    reason: str = ""
+    indirect: bool = False
+    """A chain of imports counts too."""
+
+    @property
+    def text(self) -> str:
+        """How it is named in known_violations and in messages."""
+        return self.pattern or self.imported or self.layer or ""
+
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        given = [value for value in (self.pattern, self.imported, self.layer) if value is not None]
+        if len(given) != 1:
+            raise ValueError("needs exactly one of `pattern`, `import` and `layer`")
+        if self.indirect and self.pattern is not None:
+            raise ValueError("`indirect` is for `import` and `layer` rules: text has no chain")
+        return self
+
+
+class Layer(_Strict):
+    name: Text
+    description: str = ""
+    glob: Annotated[Globs, Field(min_length=1)]
+    exclude: Globs = []
+    forbidden: list[Annotated[Rule, BeforeValidator(_as_rule)]] = []
+    allow_type_checking: bool | None = None
+    """None: as the whole file says."""
+
+
+class KnownViolation(_Strict):
+    layer: Text
+    file: Text
+    """A base name, a path or a glob."""
+    pattern: Text
+    """The text of the rule, or the module that is imported."""
+    expires: Annotated[date | None, BeforeValidator(_as_date)] = None
+    reason: str = ""
+
+
+class Boundaries(_Strict):
+    schema_: str | None = Field(default=None, alias="$schema")
+    comment: str | list[str] | None = Field(default=None, alias="$comment")
+    description: str = ""
+    layers: list[Layer]
+    order: list[Text] = []
+    """The highest first; `a | b` are independent, `a : b` may know each other, `(a)` need not be there."""
+    containers: Globs = []
+    """Folders inside each of which the order holds on its own."""
+    exhaustive: bool = False
+    """Every file of the containers must be in a layer."""
+    exclude: Globs = []
+    allow_type_checking: bool = False
+    known_violations: list[KnownViolation] = []
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        names = [layer.name for layer in self.layers]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"the layer {twice!r} is there twice")
+        if self.exhaustive and not self.containers:
+            raise ValueError("`exhaustive` needs `containers`: which folders must be covered?")
+        known = {*names, *(name for rank in self.ranks for name in rank.optional)}
+        for named, where in self._mentioned():
+            if named not in known:
+                raise ValueError(f"{where} names the layer {named!r}, which is not there")
+        return self
+
+    def _mentioned(self) -> list[tuple[str, str]]:
+        rules = [rule for layer in self.layers for rule in layer.forbidden]
+        return [
+            *((name, "`order`") for rank in self.ranks for name in rank.names),
+            *((rule.layer, "a rule") for rule in rules if rule.layer is not None),
+            *((known.layer, "`known_violations`") for known in self.known_violations),
+        ]
+
+    @property
+    def ranks(self) -> list["Rank"]:
+        return read_order(self.order)
+
+
+class Rank(_Strict):
+    """The layers of one height."""
+
+    names: tuple[str, ...]
+    optional: frozenset[str]
+    is_independent: bool
+
+
+def read_order(order: list[str]) -> list[Rank]:
+    """ValueError when it contradicts itself."""
+    ranks = [_read_rank(text) for text in order]
+    names = [name for rank in ranks for name in rank.names]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"`order` has the layer {twice!r} twice")
+    return ranks
+
+
+def _read_rank(text: str) -> Rank:
+    if "|" in text and ":" in text:
+        raise ValueError(f"{text!r} mixes `|` (independent) and `:` (may know each other)")
+    pieces = [piece.strip() for piece in text.replace(":", "|").split("|")]
+    names = [piece.removeprefix("(").removesuffix(")").strip() for piece in pieces]
+    if not all(names):
+        raise ValueError(f"{text!r} has a layer without a name")
+    optional = frozenset(
+        n for n, p in zip(names, pieces, strict=True) if p.startswith("(") and p.endswith(")")
+    )
+    return Rank(names=tuple(names), optional=optional, is_independent=":" not in text)
+
+
+def read_boundaries(data: bytes) -> Boundaries:
+    """BadBoundaries when anything in it is not as it must be."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadBoundaries("is not UTF-8", data[: error.start].count(b"\n") + 1) from None
+    try:
+        value: object = json.loads(text, object_pairs_hook=_no_key_twice)
+    except json.JSONDecodeError as error:
+        raise BadBoundaries(f"is no JSON: {error.msg}, column {error.colno}", error.lineno) from None
+    except RecursionError:
+        raise BadBoundaries("is nested too deeply", 1) from None
+    except ValueError as error:
+        raise BadBoundaries(str(error)[:300], _line_of_repeated(text, str(error))) from None
+    try:
+        return Boundaries.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise BadBoundaries(_said(first), line_of(text, first["loc"])) from None
+
+
+def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    keys = dict(pairs)
+    if len(keys) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"has the key {next(n for n in names if names.count(n) > 1)!r} twice in one object")
+    return keys
+
+
+def _line_of_repeated(text: str, message: str) -> int | None:
+    name = message.split("'")[1] if message.count("'") >= 2 else ""
+    at = text.rfind(json.dumps(name))
+    return text.count("\n", 0, at) + 1 if at >= 0 else None
+
+
+def _said(error: Any) -> str:
+    """`layers[1].forbidden[0].pattern: Input should be a valid string`."""
+    where = ""
+    for part in cast(tuple[int | str, ...], error["loc"]):
+        where += f"[{part}]" if isinstance(part, int) else f".{part}"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        message = "is no key of this place"
+    return f"{where.lstrip('.')}: {message}" if where else message
+
+
+def line_of(text: str, where: tuple[int | str, ...]) -> int | None:
+    """JSON is YAML, and YAML's nodes know their lines. None when it is not, as with tabs in odd places."""
+    try:
+        node: Any = cast(Any, yaml).compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return None
+    for part in where[:_MOST_NESTED]:
+        found = _inside(node, part)
+        if found is None:
+            break
+        node = found
+    return int(node.start_mark.line) + 1 if node is not None else None
+
+
+def _inside(node: Any, part: int | str) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        pairs = cast(list[tuple[Any, Any]], node.value)
+        return next((value for key, value in pairs if key.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int):
+        values = cast(list[Any], node.value)
+        return values[part] if part < len(values) else None
+    return None

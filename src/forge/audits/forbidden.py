@@ -1,0 +1,146 @@
+"""A `pattern` of boundaries.json, read as it is meant.
+
+It is an RE2 expression. Where it is no more than a word, or an import written out, it is taken as that word and that
+import: `import os` is not `import ossaudiodev`, `requests` is the package and not some variable of that name, and
+`from fastapi import Request|Response` is about both names. All other expressions are searched as they are.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, cast
+
+import re2  # pyright: ignore[reportMissingTypeStubs]
+
+from forge.workspace.pattern import MAX_MEMORY, MAX_PATTERN
+
+_engine: Any = re2
+
+_FLAGS = re.compile(r"^\(\?([ims]+)\)")
+_EDGE = re.compile(r"^(?:\^|\\b|\\s[*+]| )+|(?:\\b|\$)+$")
+_WORD = re.compile(r"[^\W\d]\w*")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+_STATEMENT = re.compile(r"(from|import) [^\W\d][\w.]*(?: import(?: [^\W\d]\w*)?)? ?")
+_FROM = re.compile(r"(from [^\W\d][\w.]* import )[^\W\d]\w*")
+SQL_WORDS = frozenset(
+    [
+        "select",
+        "insert",
+        "update",
+        "delete",
+        "create",
+        "drop",
+        "alter",
+        "truncate",
+        "merge",
+        "replace",
+        "where",
+        "join",
+        "union",
+        "grant",
+        "revoke",
+        "into",
+        "values",
+        "returning",
+        "pragma",
+        "vacuum",
+    ]
+)
+
+
+class Meaning(StrEnum):
+    WORD = "word"
+    """One identifier, and nothing else."""
+    NAME = "name"
+    """Identifiers with dots."""
+    STATEMENT = "statement"
+    """The beginning of an import, written out."""
+    EXPRESSION = "expression"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    source: str
+    meaning: Meaning
+    word: str
+    """The identifier, of a WORD."""
+    case_matters: bool
+
+    @property
+    def is_sql_word(self) -> bool:
+        return self.word.lower() in SQL_WORDS
+
+    def find(self, text: bytes, *, ignore_case: bool = False) -> Iterator[tuple[int, int]]:
+        """Where it is found, each line on its own."""
+        for found in _compiled(self.source, ignore_case).finditer(text):
+            start, end = cast(tuple[int, int], found.span())
+            if end > start:
+                yield start, end
+
+
+@lru_cache(maxsize=256)
+def read_pattern(pattern: str) -> tuple[Alternative, ...]:
+    """ValueError when RE2 cannot take it: look-around and back references are no part of it."""
+    if len(pattern) > MAX_PATTERN:
+        raise ValueError(f"is longer than {MAX_PATTERN} characters")
+    _compiled(pattern, False)
+    flags = _FLAGS.match(pattern)
+    prefix = flags[0] if flags else ""
+    pieces = _split(pattern[len(prefix) :])
+    first = _FROM.fullmatch(_bare(pieces[0]))
+    if first and len(pieces) > 1 and all(_WORD.fullmatch(_bare(piece)) for piece in pieces[1:]):
+        pieces[1:] = [first[1].replace(".", r"\.") + _bare(piece) for piece in pieces[1:]]
+    try:
+        return tuple(_alternative(prefix, piece, "i" not in prefix) for piece in pieces if piece)
+    except ValueError:
+        return (Alternative(pattern, Meaning.EXPRESSION, "", case_matters="i" not in prefix),)
+
+
+def _alternative(prefix: str, piece: str, case_matters: bool) -> Alternative:
+    _compiled(prefix + piece, False)
+    bare = _bare(piece)
+    kinds = ((Meaning.WORD, _WORD), (Meaning.NAME, _DOTTED), (Meaning.STATEMENT, _STATEMENT))
+    meaning = next((kind for kind, shape in kinds if shape.fullmatch(bare)), Meaning.EXPRESSION)
+    return Alternative(prefix + piece, meaning, bare if meaning is Meaning.WORD else "", case_matters)
+
+
+def _bare(piece: str) -> str:
+    """`^\\s*from\\s+app\\.repos\\b` is `from app.repos`."""
+    return re.sub(r"\\s\+?| \+", " ", _EDGE.sub("", piece)).replace("\\.", ".")
+
+
+def _split(pattern: str) -> list[str]:
+    """At every `|` that is in no group and no class."""
+    pieces, depth, in_class, at = [""], 0, False, 0
+    while at < len(pattern):
+        char = pattern[at]
+        step = 2 if char == "\\" else 1
+        if char == "|" and not depth and not in_class:
+            pieces.append("")
+        else:
+            pieces[-1] += pattern[at : at + step]
+        if in_class:
+            in_class = char != "]"
+        else:
+            in_class = char == "["
+            depth += {"(": 1, ")": -1}.get(char, 0)
+        at += step
+    return pieces
+
+
+@lru_cache(maxsize=1024)
+def _compiled(source: str, ignore_case: bool) -> Any:
+    options = _engine.Options()
+    options.case_sensitive = not ignore_case
+    options.never_nl = True
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = MAX_MEMORY
+    try:
+        return _engine.compile(b"(?m)" + source.encode("utf-8", "surrogatepass"), options)
+    except _engine.error as error:
+        reason: object = error.args[0] if error.args else error
+        said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(said) from error
