@@ -1,0 +1,121 @@
+"""W1: no added line holds a credential. It warns and does not block, as only a person can tell that one is made up."""
+
+from collections.abc import Sequence
+from itertools import islice
+
+from forge.audits.check import Check, Examination, Found, skip
+from forge.audits.checks.w1_fixtures import FIXTURES
+from forge.audits.models import Severity
+from forge.audits.secrets.added import Leak, leaks
+from forge.audits.snapshot import AddedLine, Snapshot
+from forge.workspace.pattern import Glob
+
+MOST = 1000
+"""Findings of one audit; who has more has one problem, not a thousand."""
+_UNIT = "added lines"
+_FIX = (
+    "Revoke this credential and make a new one: whoever can read the history has it, also after the line is gone. "
+    "Keep the new one out of the project (`forge secrets set NAME`, or an environment variable), and take the old one "
+    "out of the history before it is pushed. If it is made up, say so on the line: `forge: allow-secret`."
+)
+_DOCS = """\
+Looks at every line that was added since the base, whoever wrote it and wherever it is, for credentials:
+
+- **tokens that are known by their shape**: of code hosts, registries, clouds, model providers, payment services, chat
+  and mail services; private keys in PEM armour; some 200 kinds, listed in `docs/reference/secrets.md`
+- **values that are known by their owner's name**: `datadog_api_key: 0f3a…`
+- **places where secrets are**: passwords in URLs, `Authorization` headers, JSON web tokens, `curl -u`
+- **anything else that is called a secret and looks generated**: a password, key or token that is assigned a text as
+  random as one. Words, templates (`${TOKEN}`), hashes and placeholders are none.
+
+In documents, tests and examples only the first two count; in lock files and minified code only the first.
+
+A finding is a warning. The secret itself is not part of it: the line is shown with the secret masked.
+
+To say otherwise: `forge: allow-secret` in a comment on the line (`gitleaks:allow`, `pragma: allowlist secret` and
+`trufflehog:ignore` are understood, too); `audit.ignore` in `forge.json` for whole files; `forge audit baseline` for
+what is there today. Binary files are not looked into, and the detail says how many there were.
+"""
+
+
+def examine(snapshot: Snapshot) -> Examination:
+    globs, problems = _ignored(snapshot.project.config.audit.ignore)
+    lines = _lines(snapshot, globs)
+    unread = _unread(snapshot)
+    if not lines and not problems:
+        return skip(f"no line was added{unread}", _UNIT)
+    all_leaks = leaks(lines)
+    found = [_found(leak) for leak in islice(all_leaks, MOST)]
+    left = sum(1 for _ in all_leaks)
+    detail = _detail(found, left, len(lines)) + unread
+    return Examination((*problems, *found), len(lines), _UNIT, detail)
+
+
+def _ignored(texts: Sequence[str]) -> tuple[list[Glob], list[Found]]:
+    globs: list[Glob] = []
+    problems: list[Found] = []
+    for text in texts:
+        try:
+            globs.append(Glob(text))
+        except ValueError:
+            problems.append(_bad_glob(text))
+    return globs, problems
+
+
+def _bad_glob(text: str) -> Found:
+    return Found(
+        rule="unreadable-glob",
+        severity=Severity.ERROR,
+        message=f"`audit.ignore` has {text!r}, which is no glob.",
+        fix="Correct it in forge.json: `*`, `?`, `[…]`, `{a,b}` and `**` are known.",
+        path="forge.json",
+        subject=text,
+    )
+
+
+def _lines(snapshot: Snapshot, globs: Sequence[Glob]) -> Sequence[AddedLine]:
+    if not globs:
+        return snapshot.added_lines
+    paths = {line.path for line in snapshot.added_lines}
+    ignored = {path for path in paths if any(glob.matches(path) for glob in globs)}
+    return [line for line in snapshot.added_lines if line.path not in ignored]
+
+
+def _unread(snapshot: Snapshot) -> str:
+    binary = sum(change.is_binary for change in snapshot.changes)
+    return f"; {binary} changed binary file{'s' if binary > 1 else ''} not searched" if binary else ""
+
+
+def _found(leak: Leak) -> Found:
+    certain = " Its checksum is right, so it is a real one." if leak.is_certain else ""
+    return Found(
+        rule=leak.rule,
+        severity=Severity.WARN,
+        message=f"The line adds a secret: {leak.kind}.{certain}",
+        fix=_FIX,
+        path=leak.path,
+        line=leak.line,
+        subject=f"{leak.rule} {leak.name}",
+        excerpt=leak.excerpt,
+    )
+
+
+def _detail(found: Sequence[Found], left: int, examined: int) -> str:
+    if not found:
+        return f"no secret in {examined:,} {_UNIT}"
+    first, count = found[0], len(found) + left
+    shown = f", of which {len(found):,} are shown" if left else ""
+    secrets = "1 secret" if count == 1 else f"{count:,} secrets"
+    return f"{secrets} in {examined:,} {_UNIT}{shown}; the first: {first.rule} in {first.path}:{first.line}"
+
+
+CHECK = Check(
+    code="W1",
+    name="Secrets in diff",
+    why="A credential in a repository belongs to everybody who can read it, now and later; deleting the line does not take it back.",
+    docs=_DOCS,
+    examine=examine,
+    fixtures=FIXTURES,
+    is_blocking=False,
+    tags=("security",),
+)

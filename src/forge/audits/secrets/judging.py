@@ -1,0 +1,113 @@
+"""Whether what a name was given is a secret: the name must promise one and the value must look generated."""
+
+from functools import cache
+
+from forge.audits.secrets.assignments import Assignment
+from forge.audits.secrets.entropy import entropy, surprise
+from forge.audits.secrets.models import Hit, Rank, Vendor
+from forge.audits.secrets.patterns import compiled
+from forge.audits.secrets.placeholders import is_alphabet, is_stand_in, is_template
+from forge.audits.secrets.rules import VENDORS
+from forge.audits.secrets.shapes import pattern_of
+
+GENERIC = "generic-secret"
+
+_HUMAN_NAMES = r"(?i)passw(?:or)?d|passphrase|pwd|[_.-]pass(?:$|[_.-])|dbpass"
+_STRONG = r"(?i)secret|token|api[_.-]?key|credential|creds|private[_.-]?key|access[_.-]?key|auth[_.-]?key|(?:encryption|signing|master|service|account|shared)[_.-]?key"
+_PROMISES = rf"{_HUMAN_NAMES}|{_STRONG}|(?i)auth|key|access"
+_OWNED = r"(?i)key|token|secret|pass|pwd|auth|cred|client|api|access|sid|login|dsn"
+_HARMLESS = (
+    r"(?i)public|hash|checksum|digest|sha-?\d|md5|finger|integrity|etag|commit|revision|version|algorithm|encoding"
+    r"|(?:key|token|secret|auth|access|credential)s?[_.-]?(?:id|ids|name|names|url|uri|type|path|file|dir|size|length|count|limit|arn|ref|regex|pattern|prefix|suffix|field|header|label|title|text|class|color)(?:$|[^a-z])"
+    r"|author|csrf|xsrf|nonce|salt|primary[_.-]?key|foreign[_.-]?key|sort[_.-]?key|partition|cache[_.-]?key|keyboard|keycode|keyword|keystore|keyspace|keyframe"
+    r"|monkey|hotkey|turkey|hockey|jockey|donkey|accessib|accessor|tokeniz|_sha|passthr|session[_.-]?key|idempot|translat|locali|i18n|object[_.-]?key|bucket|etag|last4|image|filename|storage[_.-]?key"
+)
+_HEX = r"[0-9a-f]+|[0-9A-F]+"
+_UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+_OPAQUE = r"[\w+/=.~%-]+"
+
+
+def judge(assignment: Assignment) -> Hit | None:
+    value = assignment.value
+    if is_template(value) or is_stand_in(value) or is_alphabet(value):
+        return None
+    if vendor := _vendor(assignment):
+        return Hit(vendor.id, vendor.kind, Rank.VENDOR, assignment.start, assignment.end)
+    if _promises(assignment.name) and _is_generated(assignment):
+        return Hit(GENERIC, _kind(assignment.name), Rank.GENERIC, assignment.start, assignment.end)
+    return None
+
+
+def _vendor(assignment: Assignment) -> Vendor | None:
+    name = assignment.name.lower().translate(None, b"_-. $[]'\"")
+    if _has(_HARMLESS, assignment.name) or not _looks_random(assignment.value):
+        return None
+    for vendor in VENDORS:
+        if any(word in name for word in _words(vendor)) and _fits(vendor, assignment.value):
+            return vendor if _has(_OWNED, assignment.name) else None
+    return None
+
+
+@cache
+def _words(vendor: Vendor) -> tuple[bytes, ...]:
+    return tuple(word.encode() for word in vendor.words)
+
+
+def _fits(vendor: Vendor, value: bytes) -> bool:
+    return (
+        compiled("|".join(f"(?:{pattern_of(shape)})" for shape in vendor.shapes)).fullmatch(value) is not None
+    )
+
+
+def _looks_random(value: bytes) -> bool:
+    is_hex = compiled(_HEX).fullmatch(value) or compiled(_UUID).fullmatch(value)
+    return entropy(value) >= 2.5 and (is_hex is not None or value.isdigit() or surprise(value) >= 4.5)
+
+
+def _promises(name: bytes) -> bool:
+    return _has(_PROMISES, name) and not _has(_HARMLESS, name)
+
+
+def _kind(name: bytes) -> str:
+    return "password" if _has(_HUMAN_NAMES, name) else "key or token"
+
+
+def _is_generated(assignment: Assignment) -> bool:
+    value = assignment.value
+    if not value.isascii():
+        return False
+    if _has(_HUMAN_NAMES, assignment.name) and _is_password(value):
+        return True
+    strong = _has(_HUMAN_NAMES, assignment.name) or _has(_STRONG, assignment.name)
+    if compiled(_UUID).fullmatch(value):
+        return strong and entropy(value) >= 3
+    if compiled(_HEX).fullmatch(value):
+        return _is_hex_key(value, 16 if strong else 32)
+    return compiled(_OPAQUE).fullmatch(value) is not None and _is_opaque(value, 16 if strong else 20)
+
+
+def _is_hex_key(value: bytes, least: int) -> bool:
+    return len(value) >= least and not value.isdigit() and not value.isalpha() and entropy(value) >= 2.7
+
+
+def _is_opaque(value: bytes, least: int) -> bool:
+    if len(value) < least or entropy(value) < 3.3:
+        return False
+    if not any(char in b"0123456789" for char in value):
+        return len(value) >= 24 and not value.islower() and surprise(value) >= 5.6
+    return surprise(value) >= 5.0
+
+
+def _is_password(value: bytes) -> bool:
+    """At least three kinds of characters, a digit among them, and not made of words."""
+    kinds = (
+        any(char in b"0123456789" for char in value),
+        any(97 <= char <= 122 for char in value),
+        any(65 <= char <= 90 for char in value),
+        any(char in b"!@#$%^&*?~+=-_." for char in value),
+    )
+    return 8 <= len(value) <= 64 and kinds[0] and sum(kinds) >= 3 and surprise(value) >= 5.0
+
+
+def _has(pattern: str, text: bytes) -> bool:
+    return compiled(pattern).search(text) is not None

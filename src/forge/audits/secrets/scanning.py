@@ -1,0 +1,97 @@
+"""Looks for secrets in a text: one pass of one pattern finds the lines worth a second look, the rules look at those."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from forge.audits.secrets.assignments import assignments
+from forge.audits.secrets.assignments import lead as assignment_lead
+from forge.audits.secrets.entropy import entropy
+from forge.audits.secrets.judging import judge
+from forge.audits.secrets.models import Hit, Rank, Rule
+from forge.audits.secrets.patterns import compiled
+from forge.audits.secrets.placeholders import is_stand_in, is_template
+from forge.audits.secrets.privatekeys import OPENING, private_keys
+from forge.audits.secrets.rules import RULES
+from forge.audits.secrets.rules.making import BEFORE
+
+WINDOW = 4096
+"""Bytes of a line that are looked at together; longer lines are looked at around each candidate."""
+OVERLAP = 1024
+
+
+def scan(text: bytes, least: Rank = Rank.GENERIC) -> list[Hit]:
+    """Secrets in order, no two over the same characters, found by rules of at least this rank.
+
+    `text` is one line or many: keys in PEM armour are the only thing that is looked for across lines.
+    """
+    hits = list(private_keys(text)) if OPENING in text else []
+    for start, window in _windows(text, _lead()):
+        hits.extend(_moved(hit, start) for rule in _candidates(window) for hit in _apply(rule, window))
+    if least < Rank.TOKEN:
+        hits.extend(_assigned(text))
+    return [hit for hit in _best(hits) if hit.rank >= least]
+
+
+def _assigned(text: bytes) -> Iterator[Hit]:
+    for start, window in _windows(text, assignment_lead()):
+        for assignment in assignments(window):
+            hit = judge(assignment)
+            if hit is not None:
+                yield _moved(hit, start)
+
+
+def _windows(text: bytes, lead: str) -> Iterator[tuple[int, bytes]]:
+    """Where to look, and from which offset: lines, or parts of very long ones."""
+    search = compiled(lead).search
+    at = 0
+    while found := search(text, at):
+        first = found.start()
+        earliest = max(0, first - WINDOW // 2)
+        start = max(text.rfind(b"\n", earliest, first + 1) + 1, earliest)
+        latest = min(len(text), start + WINDOW)
+        line_end = text.find(b"\n", max(first + 1, start), latest)
+        end = latest if line_end < 0 else line_end
+        yield start, text[start:end]
+        at = end if line_end >= 0 or end == len(text) else max(end - OVERLAP, first + 1)
+
+
+def _moved(hit: Hit, by: int) -> Hit:
+    return Hit(hit.rule, hit.kind, hit.rank, hit.start + by, hit.end + by)
+
+
+def _candidates(window: bytes) -> Iterator[Rule]:
+    for rule, starts in _rules():
+        if any(start in window for start in starts):
+            yield rule
+
+
+def _apply(rule: Rule, window: bytes) -> Iterator[Hit]:
+    for match in compiled(rule.pattern).finditer(window):
+        secret = match.group(1) or b""
+        if entropy(secret) >= rule.floor and not is_stand_in(secret) and not is_template(secret):
+            yield Hit(rule.id, rule.kind, rule.rank, match.start(1), match.end(1))
+
+
+def _best(hits: list[Hit]) -> list[Hit]:
+    """Of hits that share characters the one of the highest rank, then the longest."""
+    kept: list[Hit] = []
+    for hit in sorted(hits, key=lambda h: (-h.rank, h.start - h.end, h.start)):
+        if all(hit.end <= other.start or hit.start >= other.end for other in kept):
+            kept.append(hit)
+    return sorted(kept, key=lambda h: h.start)
+
+
+@cache
+def _lead() -> str:
+    bounded = "|".join(rule.lead for rule in RULES if rule.is_bounded)
+    return "|".join([f"{BEFORE}(?:{bounded})", *map(_loose, (rule for rule in RULES if not rule.is_bounded))])
+
+
+def _loose(rule: Rule) -> str:
+    return rule.lead or "|".join(re.escape(start) for start in rule.starts)
+
+
+@cache
+def _rules() -> tuple[tuple[Rule, tuple[bytes, ...]], ...]:
+    return tuple((rule, tuple(start.encode() for start in rule.starts)) for rule in RULES)
