@@ -122,8 +122,8 @@ def nth(node: Node | None, place: int) -> Node | None:
 
 
 def line_of(node: Node) -> int:
-    return node.start_point.row + 1
+    return node.start_point[0] + 1  # by place: `Point.row` of tree-sitter 0.26.0 frees the number
 
 
 def anonymous(node: Node) -> str:
-    return f"[{node.start_point.row + 1}:{node.start_point.column}]"
+    return f"[{line_of(node)}:{node.start_point[1]}]"

@@ -1,0 +1,137 @@
+"""Source bytes into a syntax tree, whatever the bytes are: in bounded time, at bounded depth, with the same offsets.
+
+A parser that recovers from errors can be made to take time that grows with the square of the file, and deep nesting
+eats its stack. Both are held here; what is left (see `desk.py`) is held by analysing large files in another process.
+"""
+
+import re
+import time
+from enum import StrEnum
+from functools import cache
+from itertools import accumulate
+
+import tree_sitter
+import tree_sitter_javascript
+import tree_sitter_python
+import tree_sitter_typescript
+from tree_sitter import Language, Node, Parser, Point
+
+MOST_DEPTH = 2_000
+"""Of brackets. Real code stays below 100; the parser's own stack ends somewhere above 80,000."""
+LIMIT_S = 2.0
+LIMIT_S_PER_MB = 4.0
+"""Ordinary code takes a fifth of a second."""
+CHUNK = 512
+"""Small, as the clock is looked at between two of them."""
+
+_OPENING, _CLOSING = b"([{", b")]}"
+_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in _OPENING + _CLOSING)
+_STEP = {byte: (1 if byte in _OPENING else -1) for byte in _OPENING + _CLOSING}
+_NOT_ASCII = bytes(byte if byte < 0x80 else ord("_") for byte in range(256))
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
+
+
+class Grammar(StrEnum):
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    TYPESCRIPT = "typescript"
+    TSX = "tsx"
+
+
+class _Reader:
+    """Hands out the source piece by piece and ends it early when the time is over."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._end = time.thread_time() + LIMIT_S + LIMIT_S_PER_MB * len(data) / (1 << 20)
+        self.is_over = False
+
+    def __call__(self, offset: int, _: Point) -> bytes:
+        self.is_over = self.is_over or time.thread_time() > self._end
+        return b"" if self.is_over else self._data[offset : offset + CHUNK]
+
+
+@cache
+def language(grammar: Grammar) -> Language:
+    match grammar:
+        case Grammar.PYTHON:
+            return Language(tree_sitter_python.language())
+        case Grammar.JAVASCRIPT:
+            return Language(tree_sitter_javascript.language())
+        case Grammar.TYPESCRIPT:
+            return Language(tree_sitter_typescript.language_typescript())
+        case Grammar.TSX:
+            return Language(tree_sitter_typescript.language_tsx())
+
+
+def grammars() -> str:
+    """Which parsers these are: what they see depends on it."""
+    return f"{tree_sitter.LANGUAGE_VERSION}," + ",".join(
+        f"{g}:{language(g).abi_version}:{language(g).semantic_version}:{language(g).parse_state_count}"
+        for g in Grammar
+    )
+
+
+def same_length(data: bytes) -> bytes:
+    """The same code with all offsets, without what a parser stumbles over: other encodings, lone returns, NUL."""
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            data = data.translate(_NOT_ASCII)
+    if b"\r" in data:
+        data = _LONE_RETURN.sub(b"\n", data)
+    return data.replace(b"\0", b" ")
+
+
+def parse(grammar: Grammar, source: bytes) -> Node | None:
+    """None when it is nested too deeply or takes too long. Do not ask nodes for their `text`: cut it out of the source."""
+    if _depth(source) > MOST_DEPTH:
+        return None
+    reader = _Reader(source)
+    root = Parser(language(grammar)).parse(reader).root_node
+    return None if reader.is_over else root
+
+
+def _depth(source: bytes) -> int:
+    """How deep brackets are nested, those in strings and comments included."""
+    brackets = source.translate(None, _NOT_BRACKETS)
+    return max(accumulate(map(_STEP.__getitem__, brackets), _never_below_zero), default=0) if brackets else 0
+
+
+def _never_below_zero(depth: int, step: int) -> int:
+    return max(depth + step, 0)
+
+
+def broken_line(root: Node) -> int | None:
+    """Where the first piece that is no code begins."""
+    node = root
+    while node.has_error:
+        if node.is_error or node.is_missing:
+            return line_of(node)
+        inner = next((child for child in node.children if child.has_error), None)
+        if inner is None:
+            return line_of(node)
+        node = inner
+    return None
+
+
+def path_to(root: Node, offset: int) -> list[tuple[str | None, Node]]:
+    """The nodes around a byte, from the outermost to the leaf, each with the name of its field in the one before."""
+    cursor = root.walk()
+    path: list[tuple[str | None, Node]] = [(None, root)]
+    while cursor.goto_first_child_for_byte(offset) is not None:
+        node = cursor.node
+        if node is None or node.start_byte > offset:
+            break
+        path.append((cursor.field_name, node))
+    return path
+
+
+def line_of(node: Node) -> int:
+    """By place, as `Point.row` of tree-sitter 0.26.0 gives back one reference too many: numbers die of it."""
+    return node.start_point[0] + 1
+
+
+def cut(source: bytes, node: Node) -> str:
+    return source[node.start_byte : node.end_byte].decode("utf-8", "replace")

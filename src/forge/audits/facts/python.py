@@ -1,0 +1,97 @@
+"""The facts of a Python file: any version of the language, any declared encoding, templates and broken files included."""
+
+import ast
+import re
+import warnings
+from threading import Lock
+
+from tree_sitter import Node
+
+from forge.audits.facts.models import FileFacts
+from forge.audits.facts.parsing import Grammar, broken_line, parse, same_length
+from forge.audits.facts.python_imports import imports_of
+from forge.audits.facts.python_routes import routes_of
+
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_CODECS = re.compile(
+    r"(latin-?1|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5)$", re.I
+)
+_MOST_SECOND_OPINION = 256 << 10
+_MOST_NESTED = 100
+_asking = Lock()
+
+
+def python_facts(data: bytes) -> FileFacts:
+    source = _source(data)
+    root = parse(Grammar.PYTHON, source)
+    if root is None:
+        return FileFacts(broken_line=1)
+    imports, routes = imports_of(root, source), routes_of(root, source)
+    return FileFacts(
+        imports=imports.found,
+        routes=routes.routes,
+        mounts=routes.mounts,
+        routers=routes.routers,
+        bound=imports.bound,
+        broken_line=_broken_line(root, data, source),
+    )
+
+
+def _source(data: bytes) -> bytes:
+    """As UTF-8. What is declared (PEP 263) counts only where it is needed."""
+    if not data.isascii():
+        codec = _declared(data)
+        if codec is not None:
+            try:
+                data = data.decode(codec).encode()
+            except (UnicodeDecodeError, LookupError):
+                return same_length(data)
+    return same_length(data)
+
+
+def _declared(data: bytes) -> str | None:
+    for line in data.split(b"\n", 2)[:2]:
+        match = _CODING.match(line.removeprefix(b"\xef\xbb\xbf")[:200])
+        if match is not None:
+            name = match[1].decode("ascii", "replace").replace("_", "-")
+            return name if _CODECS.match(name) else None
+    return None
+
+
+def _broken_line(root: Node, data: bytes, source: bytes) -> int | None:
+    if b"\0" in data:
+        return data.count(b"\n", 0, data.index(b"\0")) + 1
+    line = broken_line(root)
+    if line is not None and _is_python_after_all(root, source):
+        return None
+    return line
+
+
+def _is_python_after_all(root: Node, source: bytes) -> bool:
+    """The interpreter's own parser, for what the grammar does not know. Deep nesting is not shown to it."""
+    if len(source) > _MOST_SECOND_OPINION or _is_deep(root):
+        return False
+    with _asking, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
+def _is_deep(root: Node) -> bool:
+    """Counts what is nested in the tree, and what might be in its broken pieces."""
+    cursor = root.walk()
+    going_down = True
+    while True:
+        if cursor.depth > _MOST_NESTED:
+            return True
+        if going_down and cursor.goto_first_child():
+            continue
+        if cursor.goto_next_sibling():
+            going_down = True
+        elif cursor.goto_parent():
+            going_down = False
+        else:
+            return False

@@ -1,0 +1,56 @@
+"""The facts of a JavaScript or TypeScript file, JSX, decorators and Flow's annotations included."""
+
+import codecs
+
+from tree_sitter import Node
+
+from forge.audits.facts.models import FileFacts
+from forge.audits.facts.parsing import Grammar, broken_line, parse, same_length
+from forge.audits.facts.script_imports import imports_of
+from forge.audits.facts.script_routes import routes_of
+
+_GRAMMARS = {
+    ".ts": (Grammar.TYPESCRIPT,),
+    ".mts": (Grammar.TYPESCRIPT,),
+    ".cts": (Grammar.TYPESCRIPT,),
+    ".tsx": (Grammar.TSX,),
+}
+_SCRIPT = (Grammar.JAVASCRIPT, Grammar.TSX)
+"""Types in a `.js` file are Flow's, which look like TypeScript's as far as imports go."""
+
+
+def script_facts(suffix: str, data: bytes) -> FileFacts:
+    source = same_length(_as_utf8(data))
+    root = parse_script(suffix, source)
+    if root is None:
+        return FileFacts(broken_line=1)
+    (imports, bound), routes = imports_of(root, source), routes_of(root, source)
+    return FileFacts(
+        imports=imports,
+        routes=routes.routes,
+        mounts=routes.mounts,
+        routers=routes.routers,
+        bound=bound,
+        broken_line=broken_line(root),
+    )
+
+
+def parse_script(suffix: str, source: bytes) -> Node | None:
+    """With the grammar of the suffix; with the next that fits if there is one without errors."""
+    first: Node | None = None
+    for grammar in _GRAMMARS.get(suffix, _SCRIPT):
+        root = parse(grammar, source)
+        if root is not None and not root.has_error:
+            return root
+        first = first or root
+    return first
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """Compilers of scripts accept UTF-16 if it says so."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeDecodeError:
+            return data
+    return data

@@ -1,0 +1,185 @@
+"""The imports of a JavaScript or TypeScript file: `import`, `export … from`, `require`, and `import()` of a literal.
+
+Found as in Python: by looking where one of these words stands and asking the tree what it is there.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from forge.audits.facts.models import Import
+from forge.audits.facts.parsing import cut, line_of, path_to
+from forge.audits.facts.script_binding import Bound, bound_by_import, bound_by_value
+
+_WORDS = re.compile(rb"(?<![\w$\x80-\xff])(?:import|require|from)(?![\w$\x80-\xff])")
+_FUNCTIONS = {
+    "function_declaration",
+    "function_expression",
+    "function",
+    "generator_function",
+    "generator_function_declaration",
+    "arrow_function",
+    "method_definition",
+}
+_TYPES = {
+    "type_annotation",
+    "type_query",
+    "type_alias_declaration",
+    "interface_declaration",
+    "type_arguments",
+    "type_parameters",
+    "ambient_declaration",
+}
+_IMPORT_EQUALS = re.compile(rb"import\s+(?:type\s+)?([\w$]+)\s*=\s*require\s*\(\s*([\"'])([^\"'\n]{1,500})\2")
+_BROKEN_IMPORT = re.compile(rb"import\b(?:[^;\"'`()=]{0,2000}?\bfrom)?\s*([\"'])([^\"'\n]{1,500})\1")
+_BROKEN_CALL = re.compile(rb"(?:import|require)\s*\(\s*([\"'])([^\"'\n]{1,500})\1\s*\)")
+_BROKEN_FROM = re.compile(rb"from\s*([\"'])([^\"'\n]{1,500})\1")
+_EXPORTS = re.compile(rb"\bexport\b[^;\"'`()=]{0,2000}\Z")
+
+Path = list[tuple[str | None, Node]]
+Found = tuple[Import, tuple[Bound, ...]]
+
+
+def imports_of(root: Node, source: bytes) -> tuple[tuple[Import, ...], tuple[Bound, ...]]:
+    found: list[Import] = []
+    bound: dict[Bound, None] = {}
+    for match in _WORDS.finditer(source):
+        one = _at(path_to(root, match.start()), source, match.start())
+        if one is not None:
+            found.append(one[0])
+            bound.update(dict.fromkeys(one[1]))
+    return tuple(found), tuple(bound)
+
+
+def _at(path: Path, source: bytes, offset: int) -> Found | None:
+    node, parent = path[-1][1], path[-2][1] if len(path) > 1 else path[-1][1]
+    if parent.is_error or node.is_error:
+        return _in_error(path, source, offset)
+    match node.type:
+        case "import" if parent.type == "import_statement":
+            return _statement(parent, path, source)
+        case "import" if parent.type == "import_alias":
+            return _import_equals(path, source, offset)
+        case "from" if parent.type == "export_statement":
+            return _export(parent, path, source)
+        case "import" | "identifier":
+            return _call(path, source)
+        case _:
+            return None
+
+
+def _make(specifier: str, path: Path, *, is_type: bool = False, is_dynamic: bool = False) -> Import:
+    is_lazy = is_optional = False
+    for (_, outer), (field, part) in pairwise(path):
+        if outer.type in _FUNCTIONS and field == "body":
+            is_lazy, is_optional = True, False
+        elif outer.type == "try_statement" and outer.child_by_field_name("handler") is not None:
+            is_optional = is_optional or field == "body" or part.type == "catch_clause"
+        elif outer.type in _TYPES:
+            is_type = True
+    return Import(
+        module=specifier,
+        line=line_of(path[-1][1]),
+        is_type_only=is_type,
+        is_optional=is_optional,
+        is_dynamic=is_dynamic,
+        is_lazy=is_lazy,
+    )
+
+
+def _statement(statement: Node, path: Path, source: bytes) -> Found | None:
+    sources = (statement, *(c for c in statement.named_children if c.type == "import_require_clause"))
+    for holder in sources:
+        specifier = literal(holder.child_by_field_name("source"), source)
+        if specifier:
+            item = _make(specifier, path[:-1], is_type=_is_type_only(statement))
+            return item, tuple(bound_by_import(statement, specifier, source))
+    return None
+
+
+def _is_type_only(statement: Node) -> bool:
+    """`import type X`, `import typeof X`, `import { type X, type Y }`, `export type { X }`."""
+    if any(child.type in ("type", "typeof") for child in statement.children):
+        return True
+    named = [
+        n for c in statement.named_children if c.type in ("import_clause", "export_clause") for n in _named(c)
+    ]
+    specifiers = [n for n in named if n.type in ("import_specifier", "export_specifier")]
+    if not specifiers or any(n.type in ("identifier", "namespace_import") for n in named):
+        return False
+    return all(
+        any(part.type in ("type", "typeof") for part in specifier.children) for specifier in specifiers
+    )
+
+
+def _named(clause: Node) -> Iterator[Node]:
+    for child in clause.named_children:
+        if child.type == "named_imports":
+            yield from child.named_children
+        else:
+            yield child
+
+
+def _export(statement: Node, path: Path, source: bytes) -> Found | None:
+    specifier = literal(statement.child_by_field_name("source"), source)
+    return (_make(specifier, path[:-1], is_type=_is_type_only(statement)), ()) if specifier else None
+
+
+def _import_equals(path: Path, source: bytes, offset: int) -> Found | None:
+    """`export import x = require("y")`, which the grammar does not know."""
+    match = _IMPORT_EQUALS.match(source, offset)
+    if match is None:
+        return None
+    name, specifier = match[1].decode("utf-8", "replace"), match[3].decode("utf-8", "replace")
+    return _make(specifier, path[:-1]), ((name, specifier, ""),)
+
+
+def _call(path: Path, source: bytes) -> Found | None:
+    """`require("x")`, `require.resolve("x")`, `import("x")`."""
+    if len(path) < 3:
+        return None
+    (field, node), (parent_field, parent) = path[-1], path[-2]
+    if parent.type == "call_expression" and field == "function":
+        is_dynamic = node.type == "import"
+        depth = len(path) - 1
+    elif parent.type == "member_expression" and field == "object" and parent_field == "function":
+        name = parent.child_by_field_name("property")
+        if node.type == "import" or name is None or cut(source, name) != "resolve":
+            return None
+        is_dynamic, depth = True, len(path) - 2
+    else:
+        return None
+    call = path[depth - 1][1]
+    arguments = call.child_by_field_name("arguments")
+    given = [a for a in arguments.named_children if a.type != "comment"] if arguments is not None else []
+    specifier = literal(given[0], source) if given else None
+    if not specifier:
+        return None
+    bound = () if is_dynamic else tuple(bound_by_value(path[:depth], specifier, source))
+    return _make(specifier, path[:depth], is_dynamic=is_dynamic), bound
+
+
+def _in_error(path: Path, source: bytes, offset: int) -> Found | None:
+    """What the text says where nobody can parse it."""
+    for pattern, is_dynamic in (
+        (_BROKEN_IMPORT, False),
+        (_BROKEN_CALL, source.startswith(b"import", offset)),
+    ):
+        match = pattern.match(source, offset)
+        if match is not None:
+            return _make(match[2].decode("utf-8", "replace"), path, is_dynamic=is_dynamic), ()
+    match = _BROKEN_FROM.match(source, offset)
+    if match is not None and _EXPORTS.search(source[max(0, offset - 2000) : offset]):
+        return _make(match[2].decode("utf-8", "replace"), path), ()
+    return None
+
+
+def literal(node: Node | None, source: bytes) -> str | None:
+    """The value of a string, or of a template without substitutions."""
+    if node is None or node.type not in ("string", "template_string"):
+        return None
+    if any(child.type not in ("string_fragment", "escape_sequence") for child in node.named_children):
+        return None
+    return source[node.start_byte + 1 : node.end_byte - 1].decode("utf-8", "replace")
