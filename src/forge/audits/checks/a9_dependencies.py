@@ -1,0 +1,210 @@
+"""A9: nobody imports a package that the project does not declare."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from forge.audits.advice import fix_for, message_for
+from forge.audits.check import Check, Examination, Found, examined
+from forge.audits.checks.a9_docs import DOCS
+from forge.audits.checks.a9_fixtures import FIXTURES
+from forge.audits.facts.analyzer import facts_of
+from forge.audits.facts.models import LANGUAGES, FileFacts, Language
+from forge.audits.loose import read_text
+from forge.audits.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
+from forge.audits.models import Severity
+from forge.audits.modules import Modules, language_of
+from forge.audits.needs import Need, Standing
+from forge.audits.project import CONFIG
+from forge.audits.python_needs import PythonNeeds, is_met
+from forge.audits.python_roots import normal as normal_path
+from forge.audits.roles import Role, role_of
+from forge.audits.script_needs import ScriptNeeds
+from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.workspace.pattern import Glob
+
+_ALLOWED = re.compile(r"forge:\s?allow-import|deptry:\s*ignore(?!\[)|deptry:\s*ignore\[([A-Z0-9, ]*)\]")
+_CODES = {
+    Standing.UNDECLARED: ("DEP001", "DEP003"),
+    Standing.DEV_ONLY: ("DEP004",),
+    Standing.TYPES_ONLY: ("DEP001",),
+}
+_RULES = {
+    Standing.UNDECLARED: ("undeclared", Severity.FAIL),
+    Standing.DEV_ONLY: ("dev-dependency", Severity.WARN),
+    Standing.TYPES_ONLY: ("types-only", Severity.NOTE),
+}
+_NOTHING = "there is no Python, JavaScript or TypeScript"
+MOST_NAMED = 8
+
+
+def examine(snapshot: Snapshot) -> Examination:
+    problem = snapshot.project.problem
+    if problem is not None:
+        return _refused(f"{CONFIG} cannot be read: {problem}")
+    try:
+        ignored = [Glob(glob) for glob in snapshot.project.config.audit.ignore]
+    except ValueError as error:
+        return _refused(f"audit.ignore of {CONFIG} has a glob that cannot be read: {error}")
+    return _Audit(snapshot, ignored).run()
+
+
+def _refused(message: str) -> Examination:
+    found = Found("bad-config", Severity.ERROR, message, f"Repair {CONFIG}.", CONFIG, 1, subject="config")
+    return Examination((found,), 0, "files")
+
+
+class _Audit:
+    def __init__(self, snapshot: Snapshot, ignored: list[Glob]) -> None:
+        self._snapshot = snapshot
+        self._ignored = ignored
+        self._named = _named_manifest(snapshot)
+        self._manifests = Manifests.of(snapshot, self._named)
+        self._changed = frozenset(change.path for change in snapshot.changes)
+
+    def run(self) -> Examination:
+        facts = {path: one for path, one in facts_of(self._snapshot).items() if not self._is_ignored(path)}
+        found = [*self._missing_manifest(), *self._broken_manifests()]
+        found += self._unread(facts)
+        found += self._told(self._needs(facts))
+        return examined(sorted(found, key=_order), len(facts), "files", nothing=_NOTHING)
+
+    def _is_ignored(self, path: str) -> bool:
+        return any(glob.matches(path) for glob in self._ignored)
+
+    def _missing_manifest(self) -> Iterator[Found]:
+        if self._named is not None and self._named not in self._snapshot.tree.entries:
+            yield Found(
+                "missing-manifest",
+                Severity.FAIL,
+                f"{CONFIG} names {self._named} as its dependency file, and there is none",
+                f"Create {self._named}, or correct backend.dependency_file in {CONFIG}.",
+                CONFIG,
+                1,
+                subject=self._named,
+            )
+
+    def _broken_manifests(self) -> Iterator[Found]:
+        for source in self._manifests.sources:
+            if self._is_ignored(source.path):
+                continue
+            for problem in source.manifest.problems:
+                is_prop = role_of(source.path) in (Role.TEST, Role.FOREIGN)
+                severity = Severity.ERROR if problem.is_fatal else Severity.WARN
+                yield Found(
+                    "broken-manifest" if problem.is_fatal else "unreadable-line",
+                    Severity.NOTE if is_prop else severity,
+                    f"{source.path} cannot be read: {problem.message}",
+                    "Repair it: what it declares cannot be known.",
+                    source.path,
+                    problem.line or 1,
+                    subject=problem.message if not problem.is_fatal else source.path,
+                )
+
+    def _unread(self, facts: Mapping[str, FileFacts]) -> Iterator[Found]:
+        for path, one in facts.items():
+            if one.broken_line is None or role_of(path) is Role.FOREIGN:
+                continue
+            yield Found(
+                "unparsable",
+                Severity.ERROR if path in self._changed else Severity.NOTE,
+                f"{path} is not well-formed from line {one.broken_line} on; imports may be missing",
+                "Repair the file, or leave it out with audit.ignore in forge.json.",
+                path,
+                one.broken_line,
+                subject="unparsable",
+            )
+        for entry in self._snapshot.files(*LANGUAGES):
+            is_large = entry.size > MOST_BYTES and not self._is_ignored(entry.path)
+            if is_large and role_of(entry.path) is not Role.FOREIGN:
+                yield Found(
+                    "unexamined",
+                    Severity.ERROR if entry.path in self._changed else Severity.NOTE,
+                    f"{entry.path} is larger than {MOST_BYTES >> 20} MiB and was not examined",
+                    "Split it, or leave it out with audit.ignore in forge.json.",
+                    entry.path,
+                    None,
+                    subject="unexamined",
+                )
+
+    def _needs(self, facts: Mapping[str, FileFacts]) -> Iterator[Need]:
+        modules = Modules.of(self._snapshot)
+        python = PythonNeeds(self._snapshot, self._manifests, modules.python)
+        script = ScriptNeeds(self._snapshot, self._manifests, modules.script)
+        for path, one in facts.items():
+            is_python = language_of(path) is Language.PYTHON
+            for need in python.of(path, one) if is_python else script.of(path, one):
+                if all(source.is_read for source in need.view.sources):
+                    yield need
+
+    def _told(self, needs: Iterable[Need]) -> list[Found]:
+        told: list[Found] = []
+        homeless: dict[bool, list[Need]] = {}
+        for need in self._not_inline(list(needs)):
+            if need.standing is Standing.UNDECLARED and not need.view.sources:
+                homeless.setdefault(need.is_python, []).append(need)
+            else:
+                told.append(self._tell(need))
+        return told + [_no_manifest(those) for those in homeless.values()]
+
+    def _not_inline(self, needs: list[Need]) -> list[Need]:
+        """A script may carry its own requirements; only files that need something are asked."""
+        entries = self._snapshot.tree.entries
+        paths = sorted({need.path for need in needs if need.is_python})
+        inline = self._snapshot.analyse(ManifestAnalyzer(Format.INLINE), [entries[path] for path in paths])
+        carried = {path: view_of([Source(path, Format.INLINE, one, "")]) for path, one in inline.items()}
+        return [need for need in needs if need.path not in carried or not is_met(need, carried[need.path])]
+
+    def _tell(self, need: Need) -> Found:
+        rule, severity = _RULES[need.standing]
+        if severity is not Severity.NOTE and self._is_allowed(need):
+            rule, severity = "allowed", Severity.NOTE
+        return Found(
+            rule, severity, message_for(need), fix_for(need), need.path, need.line, subject=need.label
+        )
+
+    def _is_allowed(self, need: Need) -> bool:
+        """A comment in the line of the import."""
+        lines = (read_text(self._snapshot, need.path) or "").split("\n", need.line)
+        found = _ALLOWED.search(lines[need.line - 1]) if len(lines) >= need.line else None
+        return found is not None and (
+            found[1] is None or any(code in found[1] for code in _CODES[need.standing])
+        )
+
+
+def _named_manifest(snapshot: Snapshot) -> str | None:
+    named = snapshot.project.config.backend.dependency_file
+    return normal_path(named.replace("\\", "/")) if named else None
+
+
+def _no_manifest(needs: list[Need]) -> Found:
+    """One finding for all of them: they have one cause."""
+    first = min(needs, key=lambda need: (need.path, need.line))
+    packages = sorted({need.package for need in needs})
+    named = ", ".join(packages[:MOST_NAMED]) + (
+        f" and {len(packages) - MOST_NAMED} more" if len(packages) > MOST_NAMED else ""
+    )
+    manifest = "requirements.txt or pyproject.toml" if first.is_python else "package.json"
+    return Found(
+        "no-manifest",
+        Severity.FAIL,
+        f"imports {first.label}, and there is no manifest that could declare it; needed: {named}",
+        f"Create {manifest} and declare {named}.",
+        first.path,
+        first.line,
+        subject="python" if first.is_python else "script",
+    )
+
+
+def _order(found: Found) -> tuple[str, int, str]:
+    return (found.path or "", found.line or 0, found.subject)
+
+
+CHECK = Check(
+    code="A9",
+    name="Dependency gate",
+    why="What is imported and not declared works on one machine and breaks on the next; a name nobody declared is also "
+    "how a wrong or invented package slips in.",
+    docs=DOCS,
+    examine=examine,
+    fixtures=FIXTURES,
+)

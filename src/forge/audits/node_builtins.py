@@ -1,0 +1,153 @@
+"""What runtimes of JavaScript bring along, and specifiers that no package can have."""
+
+import re
+
+BUILTINS = frozenset(
+    [
+        "_http_agent",
+        "_http_client",
+        "_http_common",
+        "_http_incoming",
+        "_http_outgoing",
+        "_http_server",
+        "_stream_duplex",
+        "_stream_passthrough",
+        "_stream_readable",
+        "_stream_transform",
+        "_stream_wrap",
+        "_stream_writable",
+        "_tls_common",
+        "_tls_wrap",
+        "assert",
+        "assert/strict",
+        "async_hooks",
+        "buffer",
+        "child_process",
+        "cluster",
+        "console",
+        "constants",
+        "crypto",
+        "dgram",
+        "diagnostics_channel",
+        "dns",
+        "dns/promises",
+        "domain",
+        "events",
+        "fs",
+        "fs/promises",
+        "http",
+        "http2",
+        "https",
+        "inspector",
+        "inspector/promises",
+        "module",
+        "net",
+        "os",
+        "path",
+        "path/posix",
+        "path/win32",
+        "perf_hooks",
+        "process",
+        "punycode",
+        "querystring",
+        "readline",
+        "readline/promises",
+        "repl",
+        "stream",
+        "stream/consumers",
+        "stream/promises",
+        "stream/web",
+        "string_decoder",
+        "sys",
+        "timers",
+        "timers/promises",
+        "tls",
+        "trace_events",
+        "tty",
+        "url",
+        "util",
+        "util/types",
+        "v8",
+        "vm",
+        "wasi",
+        "worker_threads",
+        "zlib",
+        "bun",
+        "deno",
+    ]
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_NAME = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
+MOST_CHARACTERS = 214
+"""Of the name of a package."""
+
+
+def package_of(specifier: str) -> str | None:
+    """The package a specifier is of; None when it is of none: relative, built in, an address, a virtual module."""
+    bare = specifier.rpartition("!")[2]
+    bare = bare[:1] + bare[1:].partition("?")[0].partition("#")[0]
+    if not bare or bare in BUILTINS or bare[0] in "./\\#~$\0" or _SCHEME.match(bare):
+        return None
+    parts = bare.split("/")
+    name = "/".join(parts[:2]) if bare.startswith("@") else parts[0]
+    return name if len(name) <= MOST_CHARACTERS and _NAME.fullmatch(name) else None
+
+
+def types_of(package: str) -> str:
+    """`@scope/name` has its types in `@types/scope__name`."""
+    return "@types/" + package.removeprefix("@").replace("/", "__")
+
+
+TYPES_ONLY = frozenset(
+    [
+        "aws-lambda",
+        "chrome",
+        "chai-string",
+        "estree",
+        "estree-jsx",
+        "geojson",
+        "google.maps",
+        "har-format",
+        "hast",
+        "json-schema",
+        "mdast",
+        "nlcst",
+        "node-fetch-types",
+        "offscreencanvas",
+        "react-dom-types",
+        "topojson-specification",
+        "trusted-types",
+        "unist",
+        "vscode",
+        "w3c-web-usb",
+        "webappsec",
+        "k6",
+        "mdx",
+        "serviceworker",
+        "webxr",
+        "office-js",
+        "xast",
+    ]
+)
+"""Packages that exist as types only: `@types/x` is all there is of them."""
+
+BROUGHT = {"@jest/globals": "jest", "vscode": "@types/vscode", "k6": "@types/k6"}
+"""Importable by the documentation of the package that brings it."""
+
+FAMILIES = {
+    "@docusaurus/core": (
+        "@theme/",
+        "@theme-original/",
+        "@theme-init/",
+        "@site/",
+        "@generated/",
+        "@docusaurus/",
+    ),
+    "ember-source": ("@ember/", "ember/", "@glimmer/"),
+    "gatsby": ("@reach/router", "gatsby-page-utils"),
+    "meteor-node-stubs": ("meteor/",),
+    "umi": ("@@/", "umi/"),
+    "@umijs/max": ("@@/", "umi/", "umi"),
+    "preact": ("preact/",),
+}
+"""Frameworks that answer for names of others."""

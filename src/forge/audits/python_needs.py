@@ -1,0 +1,161 @@
+"""What Python files import without anybody having declared it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from forge.audits.facts.models import FileFacts, Import
+from forge.audits.manifests.discovery import Manifests, View
+from forge.audits.manifests.models import Group
+from forge.audits.manifests.requirement import normal
+from forge.audits.modules import PythonModules
+from forge.audits.needs import Need, Standing, worst_of
+from forge.audits.packages import Package, declared_name, modules_of, package_of
+from forge.audits.roles import Role, role_of, tests_folder
+from forge.audits.snapshot import Snapshot
+from forge.audits.stdlib import STDLIB
+
+_RUNNERS = {
+    "setup.py": frozenset({"setuptools", "pkg_resources", "wheel", "pip"}),
+    "noxfile.py": frozenset({"nox"}),
+    "tasks.py": frozenset({"invoke"}),
+    "fabfile.py": frozenset({"fabric", "invoke"}),
+    "dodo.py": frozenset({"doit"}),
+    "toxfile.py": frozenset({"tox"}),
+    "conanfile.py": frozenset({"conan", "conans"}),
+    "locustfile.py": frozenset({"locust"}),
+}
+"""Files that are run by what they import: it is there, or they are not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the manifests say to one import."""
+
+    package: Package
+    module: str
+    declared: str | None
+    group: Group | None
+
+
+class PythonNeeds:
+    def __init__(self, snapshot: Snapshot, manifests: Manifests, modules: PythonModules) -> None:
+        settings = snapshot.project.config
+        peers = [source.manifest.peer for source in manifests.sources]
+        names = [name for s in manifests.sources if s.format.is_python for name in s.manifest.names]
+        self._manifests = manifests
+        self._modules = modules
+        self._custom = {module: name for peer in peers for module, name in peer.modules}
+        self._custom |= settings.audit.import_names
+        self._first_party = frozenset(
+            [*settings.audit.first_party, *(name for peer in peers for name in peer.first_party)]
+        )
+        self._ignored = frozenset(name for peer in peers for name in peer.ignored)
+        self._ignored_dev = frozenset(name for peer in peers for name in peer.ignored_dev)
+        self._own_names = frozenset(names)
+        self._test_framework = settings.backend.test_framework
+        self._own: dict[tuple[str, str], bool] = {}
+        self._answers: dict[tuple[int, str], _Answer] = {}
+        self._props = _props(modules.files)
+
+    def of(self, path: str, facts: FileFacts) -> list[Need]:
+        role = role_of(path)
+        if role is Role.FOREIGN:
+            return []
+        folder = path.rpartition("/")[0]
+        view = self._manifests.view(folder, python=True)
+        own = self._own
+        needs: list[Need] = []
+        for imp in facts.imports:
+            top = imp.module.partition(".")[0]
+            if imp.level or top in STDLIB or imp.is_optional:
+                continue
+            key = (folder, imp.module)
+            is_own = own.get(key)
+            if is_own is None:
+                is_own = own[key] = self._is_own(path, imp.module)
+            if not is_own:
+                needs.extend(self._judge(path, imp, role, view))
+        return worst_of(needs) if needs else []
+
+    def _is_own(self, path: str, module: str) -> bool:
+        top = module.partition(".")[0]
+        if not top.isidentifier() or top in self._first_party or normal(top) in self._own_names:
+            return True
+        if any(module == name or module.startswith(f"{name}.") for name in self._first_party if "." in name):
+            return True
+        root = tests_folder(path)
+        return self._modules.is_own(path, module) or (root is not None and top in self._props.get(root, ()))
+
+    def _judge(self, path: str, imp: Import, role: Role, view: View) -> Iterator[Need]:
+        for module in modules_of(imp):
+            answer = self._answer(view, module)
+            standing = self._standing(path, imp, role, view, answer)
+            if standing is None or (imp.is_from and self._modules.resolve(path, imp)):
+                continue
+            if imp.is_dynamic and role is Role.TEST and not answer.package.is_known:
+                continue
+            yield Need(
+                path=path,
+                line=imp.line,
+                label=answer.package.label,
+                package=answer.package.distributions[0],
+                standing=standing,
+                view=view,
+                is_python=True,
+                is_known=answer.package.is_known,
+                declared=answer.declared,
+            )
+
+    def _answer(self, view: View, module: str) -> _Answer:
+        key = (id(view), module)
+        known = self._answers.get(key)
+        if known is None:
+            package = package_of(module, self._custom)
+            name = declared_name(view, package, module)
+            group = view.declared[name][0].group if name is not None else None
+            known = self._answers[key] = _Answer(package, module, name, group)
+        return known
+
+    def _standing(self, path: str, imp: Import, role: Role, view: View, answer: _Answer) -> Standing | None:
+        """None when all is well."""
+        group, label = answer.group, answer.package.label
+        if group is Group.RUNTIME or group is Group.OPTIONAL or (group and role is not Role.RUNTIME):
+            return None
+        if group is Group.DEV:
+            is_fine = imp.is_type_only or _is_in(label, self._ignored_dev)
+            return None if is_fine else Standing.DEV_ONLY
+        if _is_in(label, self._ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
+            return None
+        if imp.is_type_only or path.endswith(".pyi"):
+            stubs = declared_name(view, answer.package, answer.module, type_only=True)
+            return None if stubs else Standing.TYPES_ONLY
+        if label in ("pytest", "_pytest") and role is not Role.RUNTIME and self._has_pytest(view):
+            return None
+        return Standing.UNDECLARED
+
+    def _has_pytest(self, view: View) -> bool:
+        """Its plugins are of no use without it, and need it themselves."""
+        return self._test_framework == "pytest" or any(name.startswith("pytest-") for name in view.declared)
+
+
+def is_met(need: Need, view: View) -> bool:
+    """Whether another view would do."""
+    package = Package(need.label, (need.package,), is_known=need.is_known)
+    return (
+        declared_name(view, package, need.label, type_only=need.standing is Standing.TYPES_ONLY) is not None
+    )
+
+
+def _is_in(label: str, names: frozenset[str]) -> bool:
+    return "*" in names or label in names or label.partition(".")[0] in names
+
+
+def _props(files: frozenset[str]) -> Mapping[str, frozenset[str]]:
+    """By folder of tests: everything in it that a test can make importable by changing the path."""
+    found: dict[str, set[str]] = {}
+    for path in files:
+        root = tests_folder(path)
+        if root is not None:
+            parts = path[len(root) + 1 :].split("/")
+            found.setdefault(root, set()).update([*parts[:-1], parts[-1].partition(".")[0]])
+    return {root: frozenset(names) for root, names in found.items()}
