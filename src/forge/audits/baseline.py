@@ -73,7 +73,7 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
 
 
 def freeze(findings: Iterable[Finding], *, since: date, until: date | None, reason: str) -> BaselineFile:
-    """Accept these; one that was accepted before keeps its first day, and its last one unless a new one is given."""
+    """Accept these; one that was accepted before keeps its first day and its reason."""
     kept = [
         Accepted(
             fingerprint=finding.fingerprint,

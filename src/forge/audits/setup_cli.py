@@ -24,7 +24,7 @@ def init(path: Path, force: bool, dry_run: bool) -> None:
     from forge.audits.layout import propose_boundaries, propose_forge_json
     from forge.audits.models import AuditRequest
     from forge.audits.project import CONFIG
-    from forge.audits.repository import top_of
+    from forge.workspace.observed_place import find_place
 
     with audit_errors():
         with working("Looking at the project…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
@@ -39,7 +39,7 @@ def init(path: Path, force: bool, dry_run: bool) -> None:
             for name, text in texts.items():
                 click.echo(f"--- {name}\n{text}", nl=False)
             return
-        _write(top_of(path), texts, force=force)
+        _write(find_place(path, None).root, texts, force=force)
     click.echo("Read them, then: forge audit")
 
 
@@ -51,10 +51,10 @@ def init(path: Path, force: bool, dry_run: bool) -> None:
 def baseline(path: Path, expires: str, reason: str, only: str) -> None:
     """Accept what is wrong in PATH today, so that only what is new blocks."""
     from forge.audits.auditor import Auditor
-    from forge.audits.baseline import NEVER, freeze
+    from forge.audits.baseline import NAME, NEVER, freeze
     from forge.audits.models import AuditRequest
     from forge.audits.registry import load_checks
-    from forge.audits.repository import top_of
+    from forge.workspace.observed_place import find_place
 
     with audit_errors():
         today = now().date()
@@ -69,7 +69,8 @@ def baseline(path: Path, expires: str, reason: str, only: str) -> None:
             audited = Auditor(data_dir()).run(path, AuditRequest(only=codes, ledger=False))
         findings = [finding for result in audited.report.results for finding in result.findings]
         file = freeze(findings, since=today, until=until, reason=reason)
-        _write(top_of(path), {audited.baseline_path: f"{file.model_dump_json(indent=2)}\n"}, force=True)
+        name = audited.governance.path("Contracts", NAME)
+        _write(find_place(path, None).root, {name: f"{file.model_dump_json(indent=2)}\n"}, force=True)
     click.echo(f"{len(file.findings)} findings are accepted{f' until {until}' if until else ''}.")
 
 
