@@ -120,3 +120,26 @@ def test_every_setting_is_described_and_documented():
     for name, field in Settings.model_fields.items():
         assert field.description, name
         assert f"`{setting_name(name, field)}`" in documented, name
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/srv/a:/srv/b", (Path("/srv/a"), Path("/srv/b"))),
+        ('["/srv/a:b"]', (Path("/srv/a:b"),)),
+        ("[]", ()),
+        ("~/work", (Path.home() / "work",)),
+    ],
+)
+def test_folders_are_listed_as_in_a_path_or_as_json(
+    text: str, expected: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("FORGE_AUDIT_ROOTS", text)
+    assert load_settings().audit_roots == expected
+
+
+@pytest.mark.parametrize("text", ["srv/a", "[1", '["srv"]'])
+def test_a_folder_is_named_from_the_top(text: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FORGE_AUDIT_ROOTS", text)
+    with pytest.raises(ConfigError, match="FORGE_AUDIT_ROOTS"):
+        load_settings()

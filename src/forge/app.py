@@ -20,6 +20,10 @@ from forge.accounts.vault_key import vault_key_from_file, vault_key_from_keyring
 from forge.agents.hands import Hands
 from forge.agents.kind import AgentKind
 from forge.agents.service import Agents
+from forge.audits.kind import AuditKind
+from forge.audits.places import Places
+from forge.audits.proving import ProvenAuditor
+from forge.audits.service import Audits
 from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
@@ -74,6 +78,8 @@ class Forge:
     workspaces: Workspaces
     sandboxes: Sandboxes
     agents: Agents
+    audits: Audits
+    auditor: ProvenAuditor
     address: OwnAddress
     started_at: datetime
 
@@ -96,18 +102,19 @@ async def open_forge(
         vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
         await vault.check_key()
         accounts = Accounts(store, vault, address, session_days=settings.session_days)
-        owner = await accounts.ensure_owner()
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
         stack.push_async_callback(gateway.close)
-        await _check_models(settings, catalog, gateway, owner.id)
+        await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
         sandboxes = Sandboxes(Level(settings.sandbox_required))
         workspaces = Workspaces(store, settings.data_dir)
-        hands = Hands(gateway, events, store, sandboxes)
-        kinds = RunKinds(SelfTest(settings.data_dir).kind(), AgentKind(hands, workspaces).kind())
+        audit = _wire_audits(settings, store, events, workspaces, sandboxes)
+        agent = AgentKind(Hands(gateway, events, store, sandboxes), workspaces)
+        kinds = RunKinds(SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind())
         keep = settings.run_retention_days
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
+        await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
         if not store.is_sqlite:
             await _hear_other_processes(settings, events, stack)
         yield Forge(
@@ -123,6 +130,8 @@ async def open_forge(
             workspaces=workspaces,
             sandboxes=sandboxes,
             agents=Agents(store, runs, workspaces),
+            audits=Audits(store, events, runs, audit),
+            auditor=audit.auditor,
             address=address,
             started_at=now(),
         )
@@ -170,6 +179,13 @@ def _wire_models(
     limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
     gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
     return catalog, gateway, Models(store, catalog, gateway, _last_four_of(vault))
+
+
+def _wire_audits(
+    settings: Settings, store: Store, events: EventLog, workspaces: Workspaces, sandboxes: Sandboxes
+) -> AuditKind:
+    places = Places(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
+    return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
 
 
 def _last_four_of(vault: Vault) -> LastFour:

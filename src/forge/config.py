@@ -4,6 +4,7 @@ A value comes from the first of: command-line option, environment, `.env` in the
 `forge.toml` in the data directory, default. Nothing else in Forge reads the environment.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -93,6 +95,12 @@ class Settings(BaseSettings):
         "partial",
         description="Commands are refused where they cannot be locked in this well; macOS offers partial at best.",
     )
+    audit_roots: Annotated[tuple[Path, ...] | None, NoDecode] = _own(
+        None,
+        "/srv/projects:/home/me/work",
+        description="Folders whose projects may be audited through the API and the web; [] allows none. Without it, "
+        "the folder Forge was started in, unless that holds a home.",
+    )
     otel_endpoint: str | None = Field(
         None,
         validation_alias=AliasChoices("otel_endpoint", "FORGE_OTEL_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
@@ -157,6 +165,22 @@ class Settings(BaseSettings):
     @classmethod
     def _expand_home(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()
+
+    @field_validator("audit_roots", mode="before")
+    @classmethod
+    def _split_paths(cls, value: Any) -> Any:
+        """`a:b` as in PATH, or a JSON list for names with a colon."""
+        if not isinstance(value, str):
+            return value
+        return json.loads(value) if value.lstrip().startswith("[") else value.split(os.pathsep)
+
+    @field_validator("audit_roots")
+    @classmethod
+    def _are_whole_paths(cls, value: tuple[Path, ...] | None) -> tuple[Path, ...] | None:
+        expanded = value and tuple(path.expanduser() for path in value)
+        if expanded and not all(path.is_absolute() for path in expanded):
+            raise ValueError("must be whole paths, from / or ~ on")
+        return expanded
 
     @field_validator("database_url")
     @classmethod

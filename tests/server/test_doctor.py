@@ -28,6 +28,7 @@ NAMES = [
     "database",
     "clock",
     "model keys",
+    "audit checks",
     "web app",
 ]
 

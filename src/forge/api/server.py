@@ -17,6 +17,7 @@ from forge.api.pages import mount_pages
 from forge.api.status import router as status_routes
 from forge.api.websocket import router as websocket_routes
 from forge.app import Forge
+from forge.audits.routes import router as audits_routes
 from forge.http.envelope import Envelope
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
@@ -30,6 +31,7 @@ ROUTERS = (
     runs_routes,
     workspaces_routes,
     agents_routes,
+    audits_routes,
     events_routes,
     status_routes,
     websocket_routes,
@@ -65,6 +67,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.runs = forge.runs
     api.state.accounts = forge.accounts
     api.state.agents = forge.agents
+    api.state.audits = forge.audits
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from forge import __version__
-from forge.api.models import Database, Status
+from forge.api.models import AuditChecks, Database, Status
 from forge.app import Forge
 from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
@@ -16,6 +16,7 @@ router = APIRouter(prefix="/api/v1", tags=["status"])
 @router.get("/status")
 async def get_status(caller: Reader, request: Request) -> Envelope[Status]:
     forge: Forge = request.app.state.forge
+    proofs = forge.auditor.proofs
     return reply(
         Status(
             version=__version__,
@@ -28,6 +29,7 @@ async def get_status(caller: Reader, request: Request) -> Envelope[Status]:
             executing=forge.runs.executing,
             runs=await forge.runs.counts(),
             sandbox=forge.sandboxes.report,
+            audit_checks=None if proofs is None else AuditChecks.of(proofs),
         )
     )
 

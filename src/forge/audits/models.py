@@ -140,7 +140,11 @@ class AuditRequest(BaseModel):
     file: Line | None = None
     """Leave the findings about other files away."""
     ledger: bool = True
-    """Append the result to the project's ledger."""
+    """Append the result to the project's ledger. A part of an audit is not: nobody could tell it from a whole one."""
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.ledger and not self.only and self.file is None
 
 
 class NewAudit(AuditRequest):

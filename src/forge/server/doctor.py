@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.config import load_settings
+from forge.server.checks.audit_checks import check_audit_checks
 from forge.server.checks.check import Check, CheckFunction, CheckStatus, Situation, look_around
 from forge.server.checks.clock import check_clock
 from forge.server.checks.data_dir import check_data_dir, check_disk
@@ -36,6 +37,7 @@ CHECKS: tuple[CheckFunction, ...] = (
     check_database,
     check_clock,
     check_model_keys,
+    check_audit_checks,
     check_web_app,
 )
 

@@ -32,6 +32,8 @@ class Workspace:
     info: WorkspaceInfo
     files: Files
     git: Git
+    git_dir: Path
+    """Where the history is kept, outside of the files."""
     root: tuple[int, int]
     """Which directory it was when it was opened."""
 
@@ -86,8 +88,8 @@ class Workspaces:
         root = await asyncio.to_thread(_identify, info)
         found = self._open.get(workspace_id)
         if found is None or found.root != root:
-            path = Path(info.path)
-            found = Workspace(info, Files(path), Git(path, self._git_dir(workspace_id)), root)
+            path, git_dir = Path(info.path), self._git_dir(workspace_id)
+            found = Workspace(info, Files(path), Git(path, git_dir), git_dir, root)
             self._open[workspace_id] = found
         self._recent[workspace_id] = found
         self._recent.move_to_end(workspace_id)

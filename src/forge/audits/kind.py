@@ -1,0 +1,152 @@
+"""The run kind `audit`: the tests if they are asked for, the audit, and its line in the ledger, each done once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from threading import Event as Flag
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from forge.audits.models import AuditFinished, AuditReport, AuditRequest, AuditStarted, CheckResult
+from forge.audits.places import Place, Places
+from forge.audits.project import Governance
+from forge.audits.proving import ProvenAuditor
+from forge.audits.telling import TOLD, fold_report, summarize, tell
+from forge.errors import Internal
+from forge.events.log import EventLog
+from forge.events.models import EventData
+from forge.runs.attempt import StepInfo
+from forge.runs.context import RunContext
+from forge.runs.journal import Told, run_stream
+from forge.runs.kinds import RunKind
+from forge.sandbox.choice import Sandboxes
+from forge.store.engine import Store
+
+KIND = "audit"
+MOST_EVENTS = 100_000
+
+
+class AuditInput(BaseModel):
+    """Pinned when the run starts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    project: str
+    workspace_id: str | None
+    path: str | None
+    request: AuditRequest
+    evidence: bool
+
+
+@dataclass(frozen=True)
+class AuditKind:
+    auditor: ProvenAuditor
+    places: Places
+    events: EventLog
+    database: Store
+    sandboxes: Sandboxes
+
+    def kind(self) -> RunKind[AuditInput]:
+        return RunKind(KIND, AuditInput, self.run, title=_title)
+
+    async def run(self, context: RunContext, given: AuditInput) -> dict[str, Any]:
+        if given.evidence:
+            await context.step("evidence", self._collect, given)
+        audited = await context.step("audit", self._audit, given)
+        if given.request.is_recorded:
+            await context.step("ledger", self._append, given, audited)
+        return audited["summary"]
+
+    async def _collect(self, step: StepInfo, given: AuditInput) -> None:
+        raise Internal("not there yet")
+
+    async def _audit(self, step: StepInfo, given: AuditInput) -> Told:
+        """Told check by check. When its process dies it is done again, and `audit.started` says so."""
+        place, proven = await self._place(step, given), await self.auditor.get()
+        request = given.request.model_copy(update={"ledger": False})
+        codes = proven.codes(request)
+        started = AuditStarted(project=place.name, phase=request.phase, base=request.base, checks=codes)
+        await self._tell(step, started)
+        teller = _Teller(lambda *facts: self._tell(step, *facts))
+        try:
+            audited = await asyncio.to_thread(
+                proven.auditor.run, place.path, request, git_dir=place.git_dir, on_result=teller.on_result
+            )
+        finally:
+            teller.stop()
+        summary = summarize(audited.report).model_copy(update={"project": place.name})
+        value = {
+            "summary": summary.model_dump(mode="json"),
+            "governance": [audited.governance.folder, audited.governance.exists],
+            "changed": [_written(path) for path in audited.changed],
+        }
+        claims = audited.report.claimed_files
+        return Told(value, (AuditFinished(summary=summary, claimed_files=claims),))
+
+    async def _append(self, step: StepInfo, given: AuditInput, told: dict[str, Any]) -> int:
+        """The key keeps a step that is repeated from leaving a second entry."""
+        from forge.audits.auditor import Audited
+
+        place, proven = await self._place(step, given), await self.auditor.get()
+        report = await self.report(step.run_id)
+        if report is None:
+            raise Internal("The log of this run has lost its audit.")
+        changed = tuple(_read(path) for path in told["changed"])
+        audited = Audited(report, Governance(*told["governance"]), changed)
+        return await asyncio.to_thread(
+            proven.auditor.record, place.path, audited, git_dir=place.git_dir, key=step.key
+        )
+
+    async def report(self, run_id: str) -> AuditReport | None:
+        async with self.database.read() as tx:
+            events = await self.events.read(tx, run_stream(run_id), limit=MOST_EVENTS, types=TOLD)
+        return fold_report(events)
+
+    async def _place(self, step: StepInfo, given: AuditInput) -> Place:
+        """Looked at again: what was allowed when the run began may be a link to elsewhere now."""
+        return await self.places.find(step.account_id, workspace_id=given.workspace_id, path=given.path)
+
+    async def _tell(self, step: StepInfo, *facts: EventData) -> None:
+        async with self.database.begin() as tx:
+            await self.events.append(tx, run_stream(step.run_id), *facts)
+
+
+class _Stopped(Exception):
+    """Ends an audit in its thread, whose run has ended before it."""
+
+
+class _Teller:
+    """Hears results in the audit's thread and has each told by the event loop before the audit goes on."""
+
+    def __init__(self, say: Callable[..., Awaitable[None]]) -> None:
+        self._say = say
+        self._loop = asyncio.get_running_loop()
+        self._is_stopped = Flag()
+
+    def on_result(self, result: CheckResult) -> None:
+        if self._is_stopped.is_set():
+            raise _Stopped
+
+        async def say() -> None:
+            if not self._is_stopped.is_set():
+                await self._say(*tell(result))
+
+        asyncio.run_coroutine_threadsafe(say(), self._loop).result()
+
+    def stop(self) -> None:
+        self._is_stopped.set()
+
+
+def _title(given: AuditInput) -> str:
+    phase = given.request.phase
+    return f"Audit of {given.project}" + ("" if phase == "unknown" else f", {phase}")
+
+
+def _written(path: str) -> str:
+    """Any bytes can be a name; a database takes only characters."""
+    return path.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _read(path: str) -> str:
+    return path.encode("latin-1").decode("utf-8", "surrogateescape")

@@ -1,0 +1,89 @@
+"""Where an audit may look: a workspace of the caller, or a folder inside one of the roots the settings allow."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.audits.paths import shown
+from forge.errors import Denied, Invalid
+from forge.workspace.observed_place import find_place
+from forge.workspace.service import Workspaces
+
+_SETTING = "FORGE_AUDIT_ROOTS"
+
+
+@dataclass(frozen=True)
+class Place:
+    path: Path
+    """The top of a project."""
+    git_dir: Path | None
+    """Where its history is, when that is not in the project itself."""
+    name: str
+
+
+class Places:
+    def __init__(
+        self, workspaces: Workspaces, data_dir: Path, start: Path, roots: Sequence[Path] | None
+    ) -> None:
+        """Without roots only the folder that Forge was started in may be audited, unless that is a whole home."""
+        self._workspaces = workspaces
+        self._data_dir = data_dir.resolve()
+        self._start = start.resolve()
+        chosen = usual_roots(self._start) if roots is None else roots
+        self._roots = tuple(root.resolve() for root in chosen)
+
+    async def find(self, account_id: str, *, workspace_id: str | None, path: str | None) -> Place:
+        if workspace_id is not None:
+            if path is not None:
+                raise Invalid("Name a workspace or a path, not both.", field="path")
+            return await self._workspace(account_id, workspace_id)
+        return await asyncio.to_thread(self._folder, path)
+
+    async def _workspace(self, account_id: str, workspace_id: str) -> Place:
+        workspace = await self._workspaces.open(account_id, workspace_id)
+        return Place(Path(workspace.info.path), workspace.git_dir, workspace.info.name)
+
+    def _folder(self, path: str | None) -> Place:
+        if path is None and not self._is_allowed(self._start):
+            raise Invalid(
+                "Say what to audit: a workspace or a path.",
+                hint=f"Folders that may be audited are in the setting {_SETTING}.",
+                field="path",
+            )
+        real = _resolved(self._start / (path or ""))
+        self._check_allowed(real)
+        found = find_place(real)
+        for folder in (found.root, found.git_dir, found.common_dir):
+            self._check_allowed(folder)
+        return Place(found.root, None, shown(found.root.name))
+
+    def _check_allowed(self, folder: Path) -> None:
+        if not self._is_allowed(folder):
+            raise Denied(
+                f"{str(folder)[:200]!r} is outside of the folders that may be audited.",
+                hint=f"Whoever runs this server allows more in the setting {_SETTING}; "
+                "or make it a workspace and audit that.",
+                field="path",
+            )
+
+    def _is_allowed(self, folder: Path) -> bool:
+        """Forge's own data is nobody's project: workspaces in it are audited as such, by those they belong to."""
+        is_inside = any(folder.is_relative_to(root) for root in self._roots)
+        return is_inside and not folder.is_relative_to(self._data_dir)
+
+
+def usual_roots(start: Path) -> tuple[Path, ...]:
+    """The folder Forge was started in. A home or the whole machine is not a project."""
+    try:
+        home = Path.home().resolve()
+    except RuntimeError:
+        home = start
+    return () if home.is_relative_to(start) else (start,)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or a name no file can have
+        raise Invalid(f"{str(path)[:200]!r} is no folder of the server.", field="path") from None

@@ -1,0 +1,91 @@
+"""What people can do with audits: start one, wait for one, read the report of one."""
+
+import asyncio
+from contextlib import aclosing
+
+from forge.audits.claims import read_claims
+from forge.audits.kind import KIND, AuditInput, AuditKind
+from forge.audits.models import AuditReport, AuditRequest, NewAudit
+from forge.errors import (
+    Conflict,
+    Denied,
+    ForgeError,
+    Internal,
+    Invalid,
+    NotFound,
+    TooLarge,
+    Unavailable,
+)
+from forge.events.log import EventLog
+from forge.runs.journal import run_stream
+from forge.runs.models import FINAL, Problem, Run, RunStatus
+from forge.runs.service import Runs
+from forge.store.engine import Store
+
+PATIENCE_S = 120.0
+_ENDS = frozenset(f"run.{status.value}" for status in FINAL)
+_REFUSALS: dict[str, type[ForgeError]] = {
+    kind.code: kind for kind in (Conflict, Denied, Invalid, NotFound, TooLarge, Unavailable)
+}
+
+
+class Audits:
+    def __init__(self, database: Store, events: EventLog, runs: Runs, kind: AuditKind) -> None:
+        self._database = database
+        self._events = events
+        self._runs = runs
+        self._kind = kind
+
+    async def start(self, account_id: str, new: NewAudit) -> Run:
+        """What cannot be audited is refused here, before there is a run."""
+        place = await self._kind.places.find(account_id, workspace_id=new.workspace_id, path=new.path)
+        request = AuditRequest(**new.model_dump(exclude={"workspace_id", "path", "evidence"}))
+        (await self._kind.auditor.get()).codes(request)
+        if request.claimed_files is not None:
+            read_claims(request.claimed_files)
+        given = AuditInput(
+            project=place.name,
+            workspace_id=new.workspace_id,
+            path=None if new.workspace_id else str(place.path),
+            request=request,
+            evidence=new.evidence,
+        )
+        async with self._database.begin() as tx:
+            return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))
+
+    async def wait(self, account_id: str, new: NewAudit) -> tuple[Run, AuditReport]:
+        """Start one and wait for its end, for a while."""
+        run = await self.start(account_id, new)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                await self._end_of(run)
+        except TimeoutError:
+            raise Unavailable(
+                f"The audit has not ended within {PATIENCE_S:.0f} s. It goes on.",
+                hint=f"Read it later: GET /audit/run?run_id={run.id}",
+            ) from None
+        return run, await self.report(account_id, run.id)
+
+    async def report(self, account_id: str, run_id: str) -> AuditReport:
+        """The report of an audit that has ended."""
+        run = await self._runs.find_one(account_id, run_id)
+        if run.kind != KIND:
+            raise NotFound(f"The run {run_id} is no audit.")
+        if run.error is not None:
+            raise _refusal(run.error)
+        report = await self._kind.report(run_id) if run.status is RunStatus.COMPLETED else None
+        if report is None:
+            raise Conflict(f"This audit has no report: its run is {run.status.value}.")
+        return report
+
+    async def _end_of(self, run: Run) -> None:
+        async with aclosing(self._events.hub.follow(run_stream(run.id), 0)) as batches:
+            async for batch in batches:
+                if any(event.type in _ENDS for event in batch):
+                    return
+
+
+def _refusal(problem: Problem) -> ForgeError:
+    """What ended the run is what this request is told."""
+    kind = _REFUSALS.get(problem.code, Internal)
+    return kind(problem.message, hint=problem.hint)
