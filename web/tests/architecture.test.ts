@@ -22,6 +22,7 @@ const MAY: Record<string, readonly string[]> = {
     "area",
     "api",
     "ui",
+    "features/audits",
     "features/home",
     "features/login",
     "features/runs",

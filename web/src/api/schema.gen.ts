@@ -627,6 +627,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Audit
+         * @description Audit a project and wait for the report, or read that of an earlier run. Nothing goes into a ledger.
+         */
+        get: operations["read_audit_audit_run_get"];
+        put?: never;
+        /**
+         * Start Audit
+         * @description Audit a project as a run of its own: follow `run:<id>`. `_links.report` has the report in the end.
+         */
+        post: operations["start_audit_audit_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1011,6 +1035,210 @@ export interface components {
             revoked_at?: string | null;
         };
         /**
+         * AuditChecked
+         * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
+         */
+        AuditChecked: {
+            result: components["schemas"]["CheckResult"];
+            /** Findings Total */
+            findings_total: number;
+        };
+        /**
+         * AuditCheckedEvent
+         * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
+         */
+        AuditCheckedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "audit.check";
+            data: components["schemas"]["AuditChecked"];
+        };
+        /**
+         * AuditChecks
+         * @description How the checks of audits did on their own examples.
+         */
+        AuditChecks: {
+            /** Sound */
+            sound: number;
+            /** Unsound */
+            unsound: {
+                [key: string]: string[];
+            };
+        };
+        /**
+         * AuditFinished
+         * @description All checks have ended, and this is what they come to.
+         */
+        AuditFinished: {
+            summary: components["schemas"]["AuditSummary"];
+            /** Claimed Files */
+            claimed_files: string[] | null;
+        };
+        /**
+         * AuditFinishedEvent
+         * @description All checks have ended, and this is what they come to.
+         */
+        AuditFinishedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "audit.finished";
+            data: components["schemas"]["AuditFinished"];
+        };
+        /**
+         * AuditFound
+         * @description More findings of a check that has just ended.
+         */
+        AuditFound: {
+            /** Code */
+            code: string;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+        };
+        /**
+         * AuditFoundEvent
+         * @description More findings of a check that has just ended.
+         */
+        AuditFoundEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "audit.findings";
+            data: components["schemas"]["AuditFound"];
+        };
+        /**
+         * AuditReport
+         * @description One audit of one state of a project.
+         */
+        AuditReport: {
+            /** Phase */
+            phase: string;
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
+            overall: components["schemas"]["Verdict"];
+            /** Checks */
+            checks: components["schemas"]["CheckResult"][];
+            /** Warnings */
+            warnings: components["schemas"]["CheckResult"][];
+            /** Project */
+            project: string;
+            /** Branch */
+            branch: string | null;
+            /** Head */
+            head: string | null;
+            /** Base */
+            base: string | null;
+            /** Tree */
+            tree: string;
+            /** Claimed Files */
+            claimed_files: string[] | null;
+            /** Changed Files */
+            changed_files: number;
+            /** Duration Ms */
+            duration_ms: number;
+        };
+        /**
+         * AuditStarted
+         * @description An audit begins, or begins again after its worker died: what was said of its checks before counts no more.
+         */
+        AuditStarted: {
+            /** Project */
+            project: string;
+            /** Phase */
+            phase: string;
+            /** Base */
+            base: string | null;
+            /** Checks */
+            checks: string[];
+        };
+        /**
+         * AuditStartedEvent
+         * @description An audit begins, or begins again after its worker died: what was said of its checks before counts no more.
+         */
+        AuditStartedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "audit.started";
+            data: components["schemas"]["AuditStarted"];
+        };
+        /**
+         * AuditSummary
+         * @description What a run keeps of its audit; `GET /audit/run?run_id=…` has the whole report.
+         */
+        AuditSummary: {
+            /** Phase */
+            phase: string;
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
+            overall: components["schemas"]["Verdict"];
+            /** Checks */
+            checks: components["schemas"]["CheckSummary"][];
+            /** Warnings */
+            warnings: components["schemas"]["CheckSummary"][];
+            /** Project */
+            project: string;
+            /** Branch */
+            branch: string | null;
+            /** Head */
+            head: string | null;
+            /** Base */
+            base: string | null;
+            /** Tree */
+            tree: string;
+            /** Changed Files */
+            changed_files: number;
+            /** Duration Ms */
+            duration_ms: number;
+        };
+        /**
          * CallStatus
          * @enum {string}
          */
@@ -1020,6 +1248,43 @@ export interface components {
          * @enum {string}
          */
         CallerMethod: "session" | "api_key";
+        /** CheckResult */
+        CheckResult: {
+            /** Code */
+            code: string;
+            /** Name */
+            name: string;
+            result: components["schemas"]["Verdict"];
+            /** Detail */
+            detail: string;
+            /** Is Blocking */
+            is_blocking: boolean;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /** Examined */
+            examined: number;
+            /** Unit */
+            unit: string;
+            /** Duration Ms */
+            duration_ms: number;
+        };
+        /**
+         * CheckSummary
+         * @description A check's result with its findings counted.
+         */
+        CheckSummary: {
+            /** Code */
+            code: string;
+            /** Name */
+            name: string;
+            result: components["schemas"]["Verdict"];
+            /** Detail */
+            detail: string;
+            /** Findings */
+            findings: number;
+            /** Known */
+            known: number;
+        };
         /**
          * CreatedKey
          * @description The one time a key is shown.
@@ -1061,6 +1326,23 @@ export interface components {
         /** Envelope[ApiKey] */
         Envelope_ApiKey_: {
             data: components["schemas"]["ApiKey"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[AuditReport] */
+        Envelope_AuditReport_: {
+            data: components["schemas"]["AuditReport"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1524,10 +1806,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditStartedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1601,6 +1883,33 @@ export interface components {
             is_cut: boolean;
             /** Hash */
             hash: string | null;
+        };
+        /** Finding */
+        Finding: {
+            /** Check */
+            check: string;
+            /** Rule */
+            rule: string;
+            severity: components["schemas"]["Severity"];
+            /** Path */
+            path: string | null;
+            /** Line */
+            line: number | null;
+            /** End Line */
+            end_line: number | null;
+            /** Excerpt */
+            excerpt: string | null;
+            /** Message */
+            message: string;
+            /** Why */
+            why: string;
+            /** Fix */
+            fix: string;
+            /** Reproduce */
+            reproduce: string;
+            /** Fingerprint */
+            fingerprint: string;
+            known?: components["schemas"]["Known"] | null;
         };
         /** FoundLine */
         FoundLine: {
@@ -1851,6 +2160,21 @@ export interface components {
             sent_by: string;
         };
         /**
+         * Known
+         * @description A finding the project has accepted for now: it is shown and does not block.
+         */
+        Known: {
+            /**
+             * Since
+             * Format: date
+             */
+            since: string;
+            /** Until */
+            until: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Level
          * @description How much a command is kept away from everything that is not its own.
          * @enum {string}
@@ -1990,6 +2314,42 @@ export interface components {
              * @description `shown_hash` of the gate as it was shown.
              */
             shown_hash: string;
+        };
+        /**
+         * NewAudit
+         * @description Audit a workspace or a folder of the server; with neither, the folder the server was started in.
+         */
+        NewAudit: {
+            /**
+             * Phase
+             * @default unknown
+             */
+            phase: string;
+            /** Claimed Files */
+            claimed_files?: string[] | null;
+            /** Base */
+            base?: string | null;
+            /**
+             * Only
+             * @default []
+             */
+            only: string[];
+            /** File */
+            file?: string | null;
+            /**
+             * Ledger
+             * @default true
+             */
+            ledger: boolean;
+            /** Workspace Id */
+            workspace_id?: string | null;
+            /** Path */
+            path?: string | null;
+            /**
+             * Evidence
+             * @default false
+             */
+            evidence: boolean;
         };
         /** NewBudget */
         NewBudget: {
@@ -2549,6 +2909,12 @@ export interface components {
             source: "vault" | "environment";
         };
         /**
+         * Severity
+         * @description What a finding does to the verdict of its check.
+         * @enum {string}
+         */
+        Severity: "fail" | "error" | "warn" | "note";
+        /**
          * Spent
          * @description What a budget has gone through, in millionths of a dollar.
          */
@@ -2593,6 +2959,7 @@ export interface components {
                 [key: string]: number;
             };
             sandbox: components["schemas"]["SandboxReport"] | null;
+            audit_checks: components["schemas"]["AuditChecks"] | null;
         };
         /**
          * Step
@@ -2782,6 +3149,11 @@ export interface components {
              */
             cache_write: number;
         };
+        /**
+         * Verdict
+         * @enum {string}
+         */
+        Verdict: "PASS" | "WARN" | "FAIL" | "ERROR" | "SKIP";
         /** Version */
         Version: {
             /** Version */
@@ -4515,6 +4887,99 @@ export interface operations {
             };
         };
     };
+    read_audit_audit_run_get: {
+        parameters: {
+            query?: {
+                /** @description The report of this audit, instead of a new one. */
+                run_id?: string | null;
+                workspace_id?: string | null;
+                /** @description A folder on the server. */
+                path?: string | null;
+                claimed_files?: string | null;
+                phase?: string;
+                base?: string | null;
+                /** @description Codes of checks: `A4,A9`. All without it. */
+                only?: string;
+                /** @description Only findings about this file. */
+                file?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_AuditReport_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    start_audit_audit_run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAudit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Run_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_events_api_v1_events_get: {
         parameters: {
             query: {
@@ -4535,7 +5000,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

@@ -45,3 +45,10 @@ export type Workspace = Got<"/api/v1/workspaces">[number];
 export type FileEntry = Got<"/api/v1/workspaces/{workspace_id}/files">[number];
 export type FileText = Got<"/api/v1/workspaces/{workspace_id}/file">;
 export type FoundLines = Got<"/api/v1/workspaces/{workspace_id}/search">;
+
+export type AuditBody = paths["/audit/run"]["post"]["requestBody"]["content"]["application/json"];
+export type CheckResult = EventOf<"audit.check">["data"]["result"];
+export type Verdict = CheckResult["result"];
+export type Finding = CheckResult["findings"][number];
+export type Severity = Finding["severity"];
+export type AuditSummary = EventOf<"audit.finished">["data"]["summary"];

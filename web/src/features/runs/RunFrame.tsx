@@ -7,18 +7,29 @@ import { RunTime } from "@/ui/run/RunTime";
 import { CancelRun } from "./CancelRun";
 import type { RunView } from "./fold";
 
+type Props = {
+  run: Run;
+  view: RunView;
+  /** Where its kind is listed. */
+  home?: { label: string; to: string };
+  /** How it ended, where that is more than the status of a run. */
+  verdict?: ReactNode;
+  /** What can be done once it has ended. */
+  next?: ReactNode;
+  children: ReactNode;
+};
+
+const RUNS = { label: "Runs", to: "/runs" };
+
 /** What every run's page has: its name, how it stands, and the way to stop it. */
-export function RunFrame({ run, view, children }: { run: Run; view: RunView; children: ReactNode }) {
+export function RunFrame({ run, view, home = RUNS, verdict, next, children }: Props) {
   const status = view.status ?? run.status;
   return (
     <Page
       title={run.title}
-      crumbs={[
-        { label: "Runs", to: "/runs" },
-        ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : []),
-      ]}
-      state={<State run={run} view={view} status={status} />}
-      actions={!isFinished(status) && <CancelRun runId={run.id} title={run.title} />}
+      crumbs={[home, ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : [])]}
+      state={<State run={run} view={view} status={status} verdict={verdict} />}
+      actions={isFinished(status) ? next : <CancelRun runId={run.id} title={run.title} />}
     >
       <Announcement title={run.title} view={view} />
       {children}
@@ -26,7 +37,12 @@ export function RunFrame({ run, view, children }: { run: Run; view: RunView; chi
   );
 }
 
-function State({ run, view, status }: { run: Run; view: RunView; status: RunStatus }) {
+function State({
+  run,
+  view,
+  status,
+  verdict,
+}: Pick<Props, "run" | "view" | "verdict"> & { status: RunStatus }) {
   const times = {
     created_at: run.created_at,
     started_at: view.startedAt ?? run.started_at,
@@ -34,7 +50,7 @@ function State({ run, view, status }: { run: Run; view: RunView; status: RunStat
   };
   return (
     <>
-      <RunBadge status={status} />
+      {verdict ?? <RunBadge status={status} />}
       <span className="mono shrink-0 text-dim max-sm:hidden">
         <RunTime run={times} />
       </span>

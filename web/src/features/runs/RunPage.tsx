@@ -1,14 +1,17 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { AUDIT } from "@/api/audits";
 import { runQuery } from "@/api/runs";
 import { AgentPage } from "./agent/AgentPage";
+import { AuditPage } from "./audit/AuditPage";
 import { StepsPage } from "./StepsPage";
 
 const route = getRouteApi("/shell/runs/$runId");
 
-/** An agent's page is what it says; any other run's page is its steps. */
+/** An agent's page is what it says, an audit's what it found; any other run's page is its steps. */
 export function RunPage() {
   const { runId } = route.useParams();
   const detail = useSuspenseQuery(runQuery(runId)).data;
-  return detail.run.kind === "agent" ? <AgentPage detail={detail} /> : <StepsPage detail={detail} />;
+  if (detail.run.kind === "agent") return <AgentPage detail={detail} />;
+  return detail.run.kind === AUDIT ? <AuditPage detail={detail} /> : <StepsPage detail={detail} />;
 }

@@ -97,7 +97,11 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "agent.heard":
     case "agent.ended":
     case "agent.delta":
-      return view; // These are the transcript's.
+    case "audit.started":
+    case "audit.check":
+    case "audit.findings":
+    case "audit.finished":
+      return view; // These are the transcript's and the report's.
     default:
       return unknownEvent(event, view);
   }

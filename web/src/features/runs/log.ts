@@ -4,6 +4,7 @@ import type { LogLine } from "@/ui/LogView";
 import { formatClock, formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
 import { sayOfAgent } from "./agent/log";
+import { sayOfAudit } from "./audit/log";
 
 type Said = { text: string; tone?: Tone } | null;
 
@@ -52,6 +53,11 @@ function say(event: Event): Said {
     case "agent.heard":
     case "agent.ended":
       return sayOfAgent(event);
+    case "audit.started":
+    case "audit.check":
+    case "audit.finished":
+      return sayOfAudit(event);
+    case "audit.findings":
     case "agent.delta":
     case "run.changed":
     case "gate.changed":

@@ -1,0 +1,106 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { SquareCheckBig } from "lucide-react";
+import { useRef } from "react";
+import { AUDIT } from "@/api/audits";
+import { allRuns, runsQuery } from "@/api/runs";
+import type { Run } from "@/api/types";
+import { VerdictWord } from "@/ui/audit/Verdict";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { RunState } from "@/ui/run/RunStatus";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { Ago } from "@/ui/Time";
+import { useRowKeys } from "@/ui/useRowKeys";
+import { StartAudit } from "./StartAudit";
+import { saidOf } from "./summary";
+
+const route = getRouteApi("/shell/audits");
+
+/** The audits there were, newest first. */
+export function AuditsPage() {
+  const query = useInfiniteQuery(runsQuery({ kind: AUDIT }));
+  const navigate = useNavigate();
+  const isStarting = route.useSearch().new === true;
+  const setStarting = (isOpen: boolean) =>
+    void navigate({ to: "/audits", search: isOpen ? { new: true } : {}, replace: true });
+  useShortcut("c", { label: "Audit a project", group: "Audits" }, () => setStarting(true));
+  const runs = query.data ? allRuns(query.data) : [];
+  const start = (look: "plain" | "primary") => (
+    <Button look={look} onClick={() => setStarting(true)}>
+      <SquareCheckBig size={13} aria-hidden /> Audit a project <Kbd keys="c" />
+    </Button>
+  );
+  return (
+    <Page title="Audits" actions={runs.length > 0 && start("plain")}>
+      {query.isPending && <SkeletonRows rows={6} label="Loading the audits" />}
+      {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
+      {query.data && runs.length === 0 && (
+        <EmptyState
+          title="No audits yet"
+          sentence="An audit looks at what changed in a project: its scope, its layers, its dependencies, its tests, its secrets. It reads, and runs nothing of the project."
+          action={start("primary")}
+          example={
+            <>
+              or from a terminal: <code className="mono">forge audit</code>
+            </>
+          }
+        />
+      )}
+      {runs.length > 0 && <List runs={runs} />}
+      {query.hasNextPage && (
+        <div className="flex justify-center p-3">
+          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+            Load more
+          </Button>
+        </div>
+      )}
+      {isStarting && <StartAudit close={() => setStarting(false)} />}
+    </Page>
+  );
+}
+
+function List({ runs }: { runs: readonly Run[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  useRowKeys(list);
+  return (
+    <ul ref={list} aria-label="Audits" className="divide-y divide-line border-b border-line px-1">
+      {runs.map((run) => (
+        <li key={run.id}>
+          <AuditRow run={run} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AuditRow({ run }: { run: Run }) {
+  const said = saidOf(run);
+  return (
+    <Link
+      to="/runs/$runId"
+      params={{ runId: run.id }}
+      data-row
+      className="grid min-h-9 grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-x-3 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:min-h-12 max-sm:py-1.5"
+    >
+      {said ? <VerdictWord verdict={said.overall} /> : <RunState status={run.status} />}
+      <span className="flex min-w-0 items-baseline gap-3">
+        <span className="truncate font-medium">{run.title}</span>
+        {said && said.blocking.length > 0 && (
+          <span className="mono shrink-0 text-bad max-sm:hidden">{said.blocking.join(" ")}</span>
+        )}
+        {run.error && <span className="truncate text-dim max-sm:hidden">{run.error.message}</span>}
+      </span>
+      <span className="mono flex items-center justify-end gap-3 text-dim">
+        {said && <span className="max-sm:hidden">{findings(said.findings)}</span>}
+        <Ago at={run.created_at} className="min-w-[72px] text-right text-faint" />
+      </span>
+    </Link>
+  );
+}
+
+const findings = (count: number): string => (count === 1 ? "1 finding" : `${count} findings`);

@@ -1,0 +1,170 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { SquareCheckBig } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { startAudit } from "@/api/audits";
+import { ApiError } from "@/api/client";
+import { workspacesQuery } from "@/api/workspaces";
+import { Button } from "@/ui/Button";
+import { CheckField } from "@/ui/CheckField";
+import { Field, TextArea } from "@/ui/Field";
+import { InlineText } from "@/ui/MarkdownLite";
+import { Modal } from "@/ui/Modal";
+import { Segmented } from "@/ui/Segmented";
+import { Select } from "@/ui/Select";
+import { BLANK, bodyOf, type Form, isReady } from "./wish";
+
+const PLACES: readonly { value: Form["place"]; label: string }[] = [
+  { value: "folder", label: "A folder of the server" },
+  { value: "workspace", label: "A workspace" },
+];
+
+export function StartAudit({ close }: { close: () => void }) {
+  return (
+    <Modal
+      open
+      wide
+      onOpenChange={close}
+      title="Audit a project"
+      description="Looks at what changed since the last commit, and at the whole project. Nothing of it is run."
+    >
+      <AuditForm close={close} />
+    </Modal>
+  );
+}
+
+type Part = { form: Form; change: (changed: Partial<Form>) => void };
+
+function AuditForm({ close }: { close: () => void }) {
+  const navigate = useNavigate();
+  const [form, setForm] = useState(BLANK);
+  const change = (changed: Partial<Form>) => setForm((before) => ({ ...before, ...changed }));
+  const start = useMutation({
+    mutationFn: startAudit,
+    meta: { isShownInPlace: true },
+    onSuccess: (run) => navigate({ to: "/runs/$runId", params: { runId: run.id } }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady(form) && !start.isPending) start.mutate(bodyOf(form));
+  };
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <WhereFields form={form} change={change} />
+      <ChangeFields form={form} change={change} />
+      <div className="space-y-1.5">
+        <CheckField
+          label="Run the tests first"
+          hint="In the sandbox; what comes of it is the evidence."
+          checked={form.evidence}
+          onChange={(evidence) => change({ evidence })}
+        />
+        <CheckField
+          label="Append to the ledger"
+          hint="The project's own record of its audits."
+          checked={form.ledger}
+          onChange={(ledger) => change({ ledger })}
+        />
+      </div>
+      {start.error && <Problem error={start.error} />}
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={!isReady(form) || start.isPending}>
+          <SquareCheckBig size={13} aria-hidden /> Start
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function WhereFields({ form, change }: Part) {
+  const workspaces = useQuery(workspacesQuery).data ?? [];
+  const options = [
+    { value: "", label: workspaces.length > 0 ? "Choose a workspace" : "There is none yet" },
+    ...workspaces.map(({ id, name }) => ({ value: id, label: name })),
+  ];
+  return (
+    <div className="space-y-2">
+      <Segmented
+        label="What to audit"
+        value={form.place}
+        options={PLACES}
+        onChange={(place) => change({ place })}
+      />
+      {form.place === "workspace" ? (
+        <Select
+          label="Workspace"
+          className="w-full"
+          value={form.workspaceId}
+          options={options}
+          onChange={(workspaceId) => change({ workspaceId })}
+        />
+      ) : (
+        <Field
+          label="Folder"
+          mono
+          placeholder="/home/ada/basket"
+          autoComplete="off"
+          spellCheck={false}
+          hint="A git repository that the server's settings allow; empty is where Forge was started."
+          value={form.path}
+          onChange={(event) => change({ path: event.target.value })}
+        />
+      )}
+    </div>
+  );
+}
+
+function ChangeFields({ form, change }: Part) {
+  return (
+    <>
+      <TextArea
+        label="Claimed files"
+        mono
+        rows={3}
+        spellCheck={false}
+        placeholder={"app/basket.py\ntests/test_basket.py"}
+        hint="One per line: what the change is meant to touch. Empty leaves the scope unchecked."
+        value={form.claims}
+        onChange={(event) => change({ claims: event.target.value })}
+      />
+      <div className="grid gap-3 sm:grid-cols-3">
+        <Field
+          label="Phase"
+          placeholder="Phase 3"
+          maxLength={200}
+          value={form.phase}
+          onChange={(event) => change({ phase: event.target.value })}
+        />
+        <Field
+          label="Since"
+          mono
+          placeholder="HEAD"
+          maxLength={200}
+          spellCheck={false}
+          value={form.base}
+          onChange={(event) => change({ base: event.target.value })}
+        />
+        <Field
+          label="Checks"
+          mono
+          placeholder="all"
+          spellCheck={false}
+          value={form.only}
+          onChange={(event) => change({ only: event.target.value })}
+        />
+      </div>
+    </>
+  );
+}
+
+function Problem({ error }: { error: Error }) {
+  const hint = error instanceof ApiError ? error.hint : null;
+  return (
+    <p role="alert" className="text-bad">
+      {error.message} {hint && <InlineText text={hint} />}
+    </p>
+  );
+}

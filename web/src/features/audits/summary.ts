@@ -1,0 +1,19 @@
+/** What the list says of an audit, from the output of its run: whatever is not there is not shown. */
+import type { AuditSummary, Run, Verdict } from "@/api/types";
+
+export type Said = { overall: Verdict; phase: string | null; blocking: readonly string[]; findings: number };
+
+const BLOCKS: readonly Verdict[] = ["FAIL", "ERROR"];
+
+/** null while it goes on, and when it did not come to a verdict. */
+export function saidOf({ status, output }: Run): Said | null {
+  if (status !== "completed" || typeof output !== "object" || output === null) return null;
+  const { overall, phase, checks, warnings } = output as AuditSummary;
+  const all = [...checks, ...warnings];
+  return {
+    overall,
+    phase: phase === "unknown" ? null : phase,
+    blocking: all.filter(({ result }) => BLOCKS.includes(result)).map(({ code }) => code),
+    findings: all.reduce((sum, { findings }) => sum + findings, 0),
+  };
+}

@@ -1,0 +1,12 @@
+import type { AuditBody, RunDetail } from "@/api/types";
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** What has to be asked to have the same audit once more. */
+export function sameAudit({ input }: RunDetail): Partial<AuditBody> {
+  const { workspace_id, path, evidence, request } = input;
+  const asked = isObject(request) ? request : {};
+  const place = workspace_id ? { workspace_id } : { path };
+  return { ...asked, ...place, evidence } as Partial<AuditBody>;
+}

@@ -1,0 +1,32 @@
+/** Which findings are shown. */
+import type { Finding, Severity } from "@/api/types";
+import type { CheckRow } from "./fold";
+
+export type Filter = { check: string | null; severity: Severity | ""; words: string };
+
+export const EVERYTHING: Filter = { check: null, severity: "", words: "" };
+
+/** The findings of all checks, or of one, in the order of the checks. */
+export function findingsOf(rows: readonly CheckRow[], check: string | null): readonly Finding[] {
+  return rows.flatMap((row) =>
+    row.state === "ended" && (check === null || check === row.code) ? row.check.findings : [],
+  );
+}
+
+/** Those with this severity that have all of the words somewhere. */
+export function fitting(findings: readonly Finding[], { severity, words }: Filter): readonly Finding[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!severity && wanted.length === 0) return findings;
+  return findings.filter((finding) => {
+    if (severity && finding.severity !== severity) return false;
+    const text = textOf(finding);
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+const textOf = ({ check, rule, path, line, message, fix, excerpt }: Finding): string =>
+  `${check} ${rule} ${path ?? ""}:${line ?? ""} ${message} ${fix} ${excerpt ?? ""}`.toLowerCase();
+
+/** `app/main.py:12`, or what it is about when that is no file. */
+export const placeOf = ({ path, line }: Finding): string =>
+  path === null ? "the project" : line === null ? path : `${path}:${line}`;

@@ -1,0 +1,60 @@
+/**
+ * What an audit's events add up to: its checks in order, each with what it found. Pure, like the run's own fold.
+ * An audit that begins again, as after a crash, forgets what it said before.
+ */
+import type { AuditSummary, CheckResult, Event, EventOf, Finding } from "@/api/types";
+
+/** A check that has ended; `total` counts findings that were too many to be sent as well. */
+export type EndedCheck = { result: CheckResult; findings: readonly Finding[]; total: number };
+
+export type AuditView = {
+  started: EventOf<"audit.started">["data"] | null;
+  ended: ReadonlyMap<string, EndedCheck>;
+  summary: AuditSummary | null;
+};
+
+export const NOT_STARTED: AuditView = { started: null, ended: new Map(), summary: null };
+
+export function foldAudit(view: AuditView, events: readonly Event[]): AuditView {
+  return events.reduce(apply, view);
+}
+
+function apply(view: AuditView, event: Event): AuditView {
+  switch (event.type) {
+    case "audit.started":
+      return { started: event.data, ended: new Map(), summary: null };
+    case "audit.check": {
+      const { result, findings_total: total } = event.data;
+      return withCheck(view, { result, findings: result.findings, total });
+    }
+    case "audit.findings": {
+      const check = view.ended.get(event.data.code);
+      return check
+        ? withCheck(view, { ...check, findings: [...check.findings, ...event.data.findings] })
+        : view;
+    }
+    case "audit.finished":
+      return { ...view, summary: event.data.summary };
+    default:
+      return view;
+  }
+}
+
+const withCheck = (view: AuditView, check: EndedCheck): AuditView => ({
+  ...view,
+  ended: new Map(view.ended).set(check.result.code, check),
+});
+
+export type CheckRow =
+  | { code: string; state: "ended"; check: EndedCheck }
+  | { code: string; state: "running" | "queued" | "left" };
+
+/** Every check there is to be, in order. One runs at a time: the first that has not ended. */
+export function rowsOf({ started, ended }: AuditView, isOver: boolean): CheckRow[] {
+  const next = started?.checks.find((code) => !ended.has(code));
+  return (started?.checks ?? []).map((code) => {
+    const check = ended.get(code);
+    if (check) return { code, state: "ended", check };
+    return { code, state: isOver ? "left" : code === next ? "running" : "queued" };
+  });
+}

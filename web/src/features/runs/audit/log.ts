@@ -1,0 +1,21 @@
+/** An audit's events as lines of the log. Its findings are on the page itself. */
+import type { EventOf } from "@/api/types";
+import { VERDICT_TONE } from "@/ui/audit/Verdict";
+import type { Tone } from "@/ui/tone";
+
+type Told = EventOf<"audit.started"> | EventOf<"audit.check"> | EventOf<"audit.finished">;
+
+export function sayOfAudit(event: Told): { text: string; tone: Tone } {
+  switch (event.type) {
+    case "audit.started":
+      return { text: `Audits ${event.data.project}: ${event.data.checks.join(", ")}.`, tone: "idle" };
+    case "audit.check": {
+      const { code, name, result, detail } = event.data.result;
+      return { text: `${code} ${name}: ${result}. ${detail}`, tone: VERDICT_TONE[result] };
+    }
+    case "audit.finished": {
+      const { overall } = event.data.summary;
+      return { text: `Overall: ${overall}.`, tone: VERDICT_TONE[overall] };
+    }
+  }
+}
