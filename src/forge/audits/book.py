@@ -14,6 +14,10 @@ MOST_HEAD = 4096
 AGAIN = "Put the file back as it was (git has it if it was committed); `forge audit verify` tells when it is right."
 ACCEPT = "Put the file back; if this is meant (history was rewritten), say so: `forge audit verify --accept`."
 
+COMMITTED = (
+    "Put it back: git restore the files of the evidence folder. What was committed to a ledger stays in it."
+)
+
 
 @dataclass(frozen=True)
 class Book:
@@ -243,7 +247,7 @@ def _committed(book: Book, data: bytes, committed: Mapping[str, bytes]) -> Itera
         number = next((n for n, (a, b) in enumerate(zip(now, then, strict=False), 1) if a != b), len(now))
         what = "is missing" if number >= len(now) else "is another one"
         message = f"entry {number} {what}: the ledger of commit {commit[:12]} has it"
-        yield _fail(book, "not-as-committed", message, ACCEPT, number=number)
+        yield _fail(book, "not-as-committed", message, COMMITTED, number=number)
         return
 
 

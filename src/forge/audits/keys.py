@@ -59,14 +59,19 @@ class Keys:
                 _make_key(path)
             return _read_key(path)
 
+    def own(self) -> str | None:
+        """The public key of this machine, for others to trust; None when it has signed nothing yet."""
+        path = self._folder / KEY_FILE
+        with _explained(path):
+            return _read_key(path).key if path.exists() else None
+
     def trust(self, root: Path | None = None) -> Trust:
         """This machine's own key (if it has one yet) and those it trusts; with what it has seen in that project."""
-        own = self._folder / KEY_FILE
+        own = self.own()
         with _explained(self._folder):
-            keys = {_read_key(own).key} if own.exists() else set[str]()
             heads = {} if root is None else self._read_memory(root).heads
         seen = {where: Head(head.count, head.hash, head.chain) for where, head in heads.items()}
-        return Trust(frozenset(keys | set(self.trusted())), seen)
+        return Trust(frozenset(key for key in (own, *self.trusted()) if key), seen)
 
     def trusted(self) -> dict[str, str]:
         """The keys of others, with the names they were given."""

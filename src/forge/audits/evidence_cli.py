@@ -1,0 +1,260 @@
+"""`forge audit evidence`, `verify`, `authorize` and `trust`: making proofs, checking them, and deciding whose count."""
+
+import asyncio
+import os
+import pwd
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forge.audits.terminal import audit_errors, data_dir, paint_for_terminal
+from forge.terminal.options import json_option
+from forge.terminal.output import print_json, working
+from forge.terminal.text import clean
+
+if TYPE_CHECKING:
+    from forge.audits.book import Problem
+    from forge.audits.evidence import Collected
+    from forge.audits.keys import Keys
+    from forge.audits.models import AuditRequest
+    from forge.audits.snapshot import Snapshot
+
+PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
+LONGEST_S = 7200
+
+
+@click.command()
+@PATH
+@click.option("--phase", default="unknown", help="The name of the phase, for the record.")
+@click.option("--summary", default="", help="What the change is for: the first thing a reviewer reads.")
+@click.option("--notes", default="", help="What else a reviewer should know.")
+@click.option("--next-steps", default="", help="What comes after this change.")
+@click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py")
+@click.option("--base", help="Count changes from this revision instead of the last commit.")
+@click.option(
+    "--timeout",
+    type=click.IntRange(1, LONGEST_S),
+    default=900,
+    show_default=True,
+    help="Seconds for each command.",
+)
+@json_option
+@click.pass_context
+def evidence(
+    ctx: click.Context,
+    path: Path,
+    phase: str,
+    timeout: int,
+    as_json: bool,
+    base: str | None,
+    claimed_files: str | None,
+    **account: str,
+) -> None:
+    """Run the tests of the project in PATH in the sandbox, and sign what came of it.
+
+    Exits with 0 when the evidence is good, 1 when a level failed, 2 when nothing could be recorded.
+    """
+    from forge.audits.claims import split_claims
+    from forge.audits.models import AuditRequest
+
+    with audit_errors():
+        claims = None if claimed_files is None else split_claims(claimed_files)
+        request = AuditRequest(phase=phase, base=base, claimed_files=claims)
+        with working("Looking at the project…") as say:
+            collected = _collect(path, request, account, timeout, say)
+    if as_json:
+        _print_record(collected)
+    else:
+        _print_run(collected)
+    ctx.exit(0 if collected.run.status == "PASS" else 1)
+
+
+def _collect(
+    path: Path, request: "AuditRequest", account: dict[str, str], timeout_s: int, say: Callable[[str], None]
+) -> "Collected":
+    from forge.audits.auditor import Auditor
+    from forge.audits.evidence import Account, collect
+    from forge.config import load_settings
+    from forge.sandbox.choice import Sandboxes
+    from forge.sandbox.models import Level
+    from forge.workspace.observed_place import find_place
+
+    auditor = Auditor(data_dir())
+    collecting = collect(
+        lambda: auditor.open(path, request),
+        find_place(path).root,
+        _keys(),
+        Sandboxes(Level(load_settings().sandbox_required)),
+        Account(**account),
+        timeout_s=timeout_s,
+        on_level=lambda level: say(f"{level.name}: {level.status}"),
+    )
+    return asyncio.run(collecting)
+
+
+def _print_run(collected: "Collected") -> None:
+    paint, run = paint_for_terminal(), collected.run
+    for level in run.levels:
+        click.echo(
+            f"{level.name:<9} {paint(level.status, level.status)}{f'  {clean(level.reason)}' if level.reason else ''}"
+        )
+        for step in level.steps:
+            click.echo(f"  {clean(step.name)}: {clean(step.summary)}")
+            for name in step.failing:
+                click.echo(f"    {paint('failed', 'fail')} {clean(name)}")
+    if run.problem:
+        click.echo(clean(run.problem))
+    click.echo(
+        f"Evidence: {paint(run.status, run.status)}, record {collected.entry.number}, tree {run.tree[:12]}"
+    )
+
+
+def _print_record(collected: "Collected") -> None:
+    import msgspec
+
+    print_json({"run": msgspec.to_builtins(collected.run), "diff_log": msgspec.to_builtins(collected.log)})
+
+
+@click.command()
+@PATH
+@click.option("--accept", is_flag=True, help="From now on this machine takes the records as they are now.")
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
+    """Prove that the ledger and the test runs of the project in PATH are what was written.
+
+    Names the first entry that is not. Exits with 0 when all is whole, 1 when it is not, 2 when nobody can tell.
+    """
+    with audit_errors():
+        if accept:
+            _accept(path)
+        with _snapshot(path) as (snapshot, _):
+            found = dict(_verified(snapshot))
+    is_whole = not any(problem.severity == "fail" for problems, _ in found.values() for problem in problems)
+    if as_json:
+        print_json(
+            {
+                name: {"entries": count, "problems": list(problems)}
+                for name, (problems, count) in found.items()
+            }
+        )
+    else:
+        for name, (problems, count) in found.items():
+            _print_book(name, problems, count)
+    ctx.exit(0 if is_whole else 1)
+
+
+def _verified(snapshot: "Snapshot") -> Generator[tuple[str, tuple[tuple["Problem", ...], int]]]:
+    from forge.audits.ledger import LEDGER, verify_in
+    from forge.audits.proof import RUNS
+
+    for book in (LEDGER, RUNS):
+        state = verify_in(snapshot, book)
+        yield book.records, (state.problems, len(state.lines))
+
+
+def _print_book(name: str, problems: tuple["Problem", ...], count: int) -> None:
+    paint = paint_for_terminal()
+    if not problems:
+        click.echo(f"{name}: {paint('PASS', 'PASS')}  {count:,} entries, each as it was signed")
+    for problem in problems:
+        word = problem.severity.upper()
+        click.echo(f"{name}: {paint(word, word)}  {clean(problem.message)} [{problem.rule}]")
+        click.echo(f"  {paint(clean(problem.fix), 'dim')}")
+
+
+def _accept(path: Path) -> None:
+    """What this machine remembers gives way; what the records prove by themselves does not."""
+    from forge.audits.book import verify_book
+    from forge.audits.ledger import LEDGER
+    from forge.audits.proof import RUNS
+    from forge.audits.trust import Trust, seen_at
+    from forge.errors import Conflict
+
+    with _snapshot(path) as (snapshot, root):
+        for book in (LEDGER, RUNS):
+            where = seen_at(book.records, snapshot.branch, snapshot.head)
+            state = verify_book(book, snapshot.evidence, Trust(snapshot.trust.keys), {}, where)
+            if state.is_tampered:
+                broken = next(problem for problem in state.problems if problem.severity == "fail")
+                raise Conflict(f"{book.records} cannot be accepted: {broken.message}.", hint=broken.fix)
+            _keys().remember(root, where, state.head)
+
+
+@click.command()
+@PATH
+@click.option("--commit", default="HEAD", show_default=True, help="The commit, with all before it.")
+@click.option("--by", help="Who authorises; you, unless named.")
+@click.option("--bypass", metavar="REASON", help="Without an audit that was signed off, and why.")
+@click.option("--auto", is_flag=True, help="A rule decided it, not a person.")
+def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto: bool) -> None:
+    """Authorise what was committed in the project in PATH, for check A6."""
+    from forge.audits.ledger import authorize as write_authorization
+    from forge.audits.ledger import check_signed_off, open_writer, verify_in
+    from forge.audits.records import Kind
+    from forge.errors import Invalid, NotFound
+
+    with audit_errors(), _snapshot(path) as (snapshot, root):
+        if auto and bypass is not None:
+            raise Invalid("An authorisation is automatic or a bypass, not both.")
+        full = snapshot.head if commit == "HEAD" else snapshot.commits.find(commit)
+        if full is None:
+            raise NotFound(f"There is no commit {commit[:80]!r} here.", hint="Commit first, then authorise.")
+        kind = Kind.BYPASS if bypass is not None else Kind.AUTO_AUTHORIZED if auto else Kind.AUTHORIZED
+        if kind is not Kind.BYPASS:
+            check_signed_off(verify_in(snapshot), snapshot.tree_id if full == snapshot.head else None)
+        writer = open_writer(_keys(), root, branch=snapshot.branch, head=snapshot.head)
+        who = by or pwd.getpwuid(os.getuid()).pw_name
+        entry = write_authorization(writer, snapshot.governance, full, who, kind=kind, reason=bypass or "")
+    click.echo(f"Entry {entry.number} of the ledger: {full} is authorised by {clean(who)}.")
+
+
+@click.command()
+@click.argument("key", required=False)
+@click.option("--name", default="", help="Whose key it is, for you to remember.")
+@click.option("--remove", is_flag=True, help="What it signed counts here no more.")
+@json_option
+def trust(key: str | None, name: str, remove: bool, as_json: bool) -> None:
+    """Let what is signed with KEY count on this machine. Without KEY: list those that do."""
+    from forge.errors import NotFound
+
+    with audit_errors():
+        keys = _keys()
+        if key is None:
+            _print_keys(keys, as_json=as_json)
+        elif not remove:
+            click.echo(f"Trusted: {keys.add_trusted(key, name)}")
+        elif keys.remove_trusted(key):
+            click.echo("It counts here no more.")
+        else:
+            raise NotFound("That key was not trusted here.")
+
+
+def _print_keys(keys: "Keys", *, as_json: bool) -> None:
+    own = keys.own()
+    others = keys.trusted()
+    if as_json:
+        print_json({"own": own, "trusted": others})
+        return
+    click.echo(f"{own}  this machine" if own else "This machine has no key yet; the first audit makes it.")
+    for key, name in others.items():
+        click.echo(f"{key}  {clean(name)}")
+
+
+@contextmanager
+def _snapshot(path: Path) -> Generator[tuple["Snapshot", Path]]:
+    from forge.audits.auditor import Auditor
+    from forge.audits.models import AuditRequest
+    from forge.workspace.observed_place import find_place
+
+    with Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
+        yield snapshot, find_place(path).root
+
+
+def _keys() -> "Keys":
+    from forge.audits.keys import Keys
+
+    return Keys(data_dir() / "audit")
