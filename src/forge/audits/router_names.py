@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from forge.audits.facts.models import FileFacts, Import, Mount, Router
-from forge.audits.modules import Modules
+from forge.audits.facts.models import FileFacts, Import, Language, Mount, Router
+from forge.audits.modules import Modules, language_of
 
 _MOST_STEPS = 25
 _MOST_PLACES = 200
@@ -117,8 +117,9 @@ class RouterNames:
                 yield Place(path, ".".join(parts[count:]))
 
     def _bound_in(self, file: str) -> dict[str, tuple[str, str]]:
+        """Of Python: what scripts import is named by where it comes from."""
         if file not in self._bound:
             facts = self._files.get(file)
-            bound = facts.bound if facts is not None else ()
+            bound = facts.bound if facts is not None and language_of(file) is Language.PYTHON else ()
             self._bound[file] = {local: (module, original) for local, module, original in bound}
         return self._bound[file]

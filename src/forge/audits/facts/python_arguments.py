@@ -2,18 +2,18 @@
 
 from tree_sitter import Node
 
-from forge.audits.facts.python_names import text
+from forge.audits.facts.scopes import Source
 
 
 class Arguments:
-    def __init__(self, call: Node) -> None:
+    def __init__(self, call: Node, source: Source) -> None:
         self.positional: list[Node] = []
         self.keywords: dict[str, Node] = {}
         given = call.child_by_field_name("arguments")
         for node in given.named_children if given is not None else []:
             name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
             if node.type == "keyword_argument" and name is not None and value is not None:
-                self.keywords[text(name)] = value
+                self.keywords[source.text(name)] = value
             elif node.type not in ("comment", "keyword_argument", "dictionary_splat"):
                 self.positional.append(node)
 

@@ -13,12 +13,12 @@ from forge.audits.facts.scopes import (
     Loop,
     Met,
     Scope,
+    Source,
     anonymous,
     find,
     joined,
     nth,
     parameter_name,
-    text,
 )
 
 _LANGUAGE = Language(tree_sitter_python.language())
@@ -45,8 +45,11 @@ _LIKELY = re.compile(r"(?:Router|Blueprint|FastAPI|Flask|Starlette|App|API|Api)$
 class PythonNames:
     """One pass over the interesting nodes in their order, then questions."""
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, data: bytes) -> None:
+        self.source = Source(data)
+        self.text = self.source.text
         self.module = Scope("", None, root.end_byte)
+        self.scopes = [self.module]
         self.met: list[Met] = []
         """Calls and decorated definitions."""
         self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
@@ -62,7 +65,8 @@ class PythonNames:
             while scope.outer is not None and node.start_byte >= scope.end:
                 scope = scope.outer
             if node.type in ("function_definition", "class_definition"):
-                scope = _enter(node, scope)
+                scope = self._enter(node, scope)
+                self.scopes.append(scope)
             elif node.type in ("call", "decorated_definition"):
                 self.met.append(Met(node, scope))
             else:
@@ -74,19 +78,21 @@ class PythonNames:
         elif node.type == "assignment":
             self._assign(node.child_by_field_name("left"), node.child_by_field_name("right"), scope)
         elif node.type == "for_statement":
-            _bind_loop(node, scope)
+            self._bind_loop(node, scope)
         else:
-            scope.imports.update(_imports(node))
+            scope.imports.update(self._imports(node))
 
     def _assign(self, left: Node | None, right: Node | None, scope: Scope) -> None:
         if left is None or right is None:
             return
         if left.type == "identifier":
-            scope.values.setdefault(text(left), []).append(right)
+            scope.values.setdefault(self.text(left), []).append(right)
         elif left.type == "attribute" and scope.of_class is not None:
             base, name = left.child_by_field_name("object"), left.child_by_field_name("attribute")
-            if base is not None and name is not None and text(base) in scope.parameters[:1]:
-                self.attributes.setdefault(f"{scope.of_class.name}().{text(name)}", []).append((right, scope))
+            if base is not None and name is not None and self.text(base) in scope.parameters[:1]:
+                self.attributes.setdefault(f"{scope.of_class.name}().{self.text(name)}", []).append(
+                    (right, scope)
+                )
 
     def full_name(self, node: Node, scope: Scope) -> str:
         """`fastapi.APIRouter` for whatever the file calls it; empty for what is no dotted name."""
@@ -95,11 +101,11 @@ class PythonNames:
             name, base = node.child_by_field_name("attribute"), node.child_by_field_name("object")
             if name is None or base is None:
                 return ""
-            parts.append(text(name))
+            parts.append(self.text(name))
             node = base
         if node.type != "identifier":
             return ""
-        head = text(node)
+        head = self.text(node)
         home = find(head, scope)
         original = home.imports.get(head, head) if home is not None else head
         return ".".join([original, *reversed(parts)])
@@ -152,7 +158,7 @@ class PythonNames:
                 sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
                 return joined(self.text_of(side, scope, steps + 1) for side in sides)
             case "identifier":
-                return self._constant(text(node), scope, steps)
+                return self._constant(self.text(node), scope, steps)
             case "attribute":
                 return self._class_constant(node, scope, steps)
             case "none":
@@ -169,7 +175,7 @@ class PythonNames:
             if part.type != "string_content":
                 return ""
             doubled = any(child.type == "escape_interpolation" for child in part.children)
-            return text(part).replace("{{", "{").replace("}}", "}") if doubled else text(part)
+            return self.text(part).replace("{{", "{").replace("}}", "}") if doubled else self.text(part)
 
         return joined(piece(part) for part in node.named_children)
 
@@ -195,8 +201,8 @@ class PythonNames:
 
     def value_of(self, node: Node, scope: Scope, steps: int = 0) -> tuple[Node, Scope]:
         """What a name was last made to stand for, if it was made once; else the name itself."""
-        home = find(text(node), scope) if node.type == "identifier" else None
-        values = home.values.get(text(node), []) if home is not None else []
+        home = find(self.text(node), scope) if node.type == "identifier" else None
+        values = home.values.get(self.text(node), []) if home is not None else []
         if home is None or len(values) != 1 or steps > MOST_STEPS:
             return node, scope
         return self.value_of(values[0], home, steps + 1)
@@ -207,12 +213,14 @@ class PythonNames:
             return []
         match node.type:
             case "identifier":
-                return self._names_of_identifier(text(node), scope, steps)
+                return self._names_of_identifier(self.text(node), scope, steps)
             case "attribute":
                 name = node.child_by_field_name("attribute")
                 bases = self.names_of(node.child_by_field_name("object"), scope, steps + 1)
                 return (
-                    [each for base in bases for each in self._member(base, text(name), steps)] if name else []
+                    [each for base in bases for each in self._member(base, self.text(name), steps)]
+                    if name
+                    else []
                 )
             case "call":
                 if self.constructor(node, scope) is not None:
@@ -239,6 +247,8 @@ class PythonNames:
         return self._names[key]
 
     def _names_bound(self, name: str, home: Scope, steps: int) -> list[str]:
+        if name in home.imports:
+            return [name]
         if name in home.loops:
             return self._names_in_loop(home.loops[name], home, steps)
         values = home.values.get(name, [])
@@ -254,7 +264,7 @@ class PythonNames:
         """How other files would get at it: a local of a factory is what the factory returns."""
         if home.is_class:
             return f"{home.name}().{name}"
-        if any(node.type == "identifier" and text(node) == name for node in home.returned):
+        if any(node.type == "identifier" and self.text(node) == name for node in home.returned):
             return f"{home.name}()"
         return f"{home.name}.{name}" if home.name else name
 
@@ -276,7 +286,7 @@ class PythonNames:
     def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
         """What a loop goes over, if the file has it as a literal; of `{…}.items()` the pairs."""
         function = over.child_by_field_name("function") if over.type == "call" else None
-        if function is not None and function.type == "attribute" and text(function).endswith(".items"):
+        if function is not None and function.type == "attribute" and self.text(function).endswith(".items"):
             over = function.child_by_field_name("object") or over
         value, _ = self.value_of(over, scope)
         return (
@@ -285,46 +295,43 @@ class PythonNames:
             else None
         )
 
+    def _enter(self, node: Node, scope: Scope) -> Scope:
+        name = self.text(found) if (found := node.child_by_field_name("name")) else ""
+        full = f"{scope.name}.{name}" if scope.name else name
+        inner = Scope(full, scope, node.end_byte, is_class=node.type == "class_definition", node=node)
+        parameters = node.child_by_field_name("parameters")
+        for parameter in parameters.named_children if parameters is not None else []:
+            named = parameter.child_by_field_name("name") or parameter
+            while named.type != "identifier" and named.named_children:
+                named = named.named_children[0]
+            inner.parameters.append(self.text(named))
+        scope.inner[name] = inner
+        return inner
+
+    def _bind_loop(self, node: Node, scope: Scope) -> None:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        if left.type == "identifier":
+            scope.loops[self.text(left)] = Loop(right, node)
+        for place, part in enumerate(left.named_children if left.type != "identifier" else []):
+            if part.type == "identifier":
+                scope.loops[self.text(part)] = Loop(right, node, place)
+
+    def _imports(self, node: Node) -> Iterator[tuple[str, str]]:
+        module = node.child_by_field_name("module_name")
+        prefix = f"{self.text(module)}." if module is not None else ""
+        for name in node.children_by_field_name("name"):
+            if name.type == "aliased_import":
+                original, alias = name.child_by_field_name("name"), name.child_by_field_name("alias")
+                if original is not None and alias is not None:
+                    yield self.text(alias), prefix + self.text(original)
+            elif module is not None:
+                yield self.text(name), prefix + self.text(name)
+            else:
+                yield self.text(name).partition(".")[0], self.text(name).partition(".")[0]
+
 
 def bases(definition: Node) -> list[Node]:
     arguments = definition.child_by_field_name("superclasses")
     return [] if arguments is None else [n for n in arguments.named_children if n.type != "keyword_argument"]
-
-
-def _enter(node: Node, scope: Scope) -> Scope:
-    name = text(found) if (found := node.child_by_field_name("name")) else ""
-    full = f"{scope.name}.{name}" if scope.name else name
-    inner = Scope(full, scope, node.end_byte, is_class=node.type == "class_definition", node=node)
-    parameters = node.child_by_field_name("parameters")
-    for parameter in parameters.named_children if parameters is not None else []:
-        named = parameter.child_by_field_name("name") or parameter
-        while named.type != "identifier" and named.named_children:
-            named = named.named_children[0]
-        inner.parameters.append(text(named))
-    scope.inner[name] = inner
-    return inner
-
-
-def _bind_loop(node: Node, scope: Scope) -> None:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or right is None:
-        return
-    if left.type == "identifier":
-        scope.loops[text(left)] = Loop(right)
-    for place, part in enumerate(left.named_children if left.type != "identifier" else []):
-        if part.type == "identifier":
-            scope.loops[text(part)] = Loop(right, place)
-
-
-def _imports(node: Node) -> Iterator[tuple[str, str]]:
-    module = node.child_by_field_name("module_name")
-    prefix = f"{text(module)}." if module is not None else ""
-    for name in node.children_by_field_name("name"):
-        if name.type == "aliased_import":
-            original, alias = name.child_by_field_name("name"), name.child_by_field_name("alias")
-            if original is not None and alias is not None:
-                yield text(alias), prefix + text(original)
-        elif module is not None:
-            yield text(name), prefix + text(name)
-        else:
-            yield text(name).partition(".")[0], text(name).partition(".")[0]

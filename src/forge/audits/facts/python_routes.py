@@ -12,7 +12,7 @@ from forge.audits.facts.models import Mount, Route, Router
 from forge.audits.facts.python_arguments import Arguments
 from forge.audits.facts.python_names import CONSTRUCTORS, PythonNames, bases
 from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
-from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, rounds, text
+from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, parameter_name, rounds
 
 _WORTH_A_LOOK = re.compile(
     rb"fastapi|flask|starlette|quart|FastAPI|Flask|Starlette|Quart|[Rr]out|ROUT|[Bb]lueprint|add_url_rule|add_api_|\bapp\b"
@@ -30,35 +30,39 @@ _ADDING = {"add_api_route": "endpoint", "add_route": "route", "add_url_rule": "v
 _ADDING_WEBSOCKETS = ("add_api_websocket_route", "add_websocket_route")
 _MOUNTING = ("include_router", "register_blueprint", "mount")
 _WORTH_A_NAME = re.compile(r"app|api|rout|blueprint|bps?\b|server|module", re.IGNORECASE)
+_LISTS = ("list", "tuple", "binary_operator")
 _STATIC = re.compile(r"static", re.IGNORECASE)
 
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
     if _WORTH_A_LOOK.search(data) is None:
         return RouteFacts()
-    return _Reader(root).read()
+    return _Reader(root, data).read()
 
 
 class _Reader:
-    def __init__(self, root: Node) -> None:
-        self._names = PythonNames(root)
+    def __init__(self, root: Node, data: bytes) -> None:
+        self._names = PythonNames(root, data)
+        self._text = self._names.text
         self._routes: list[Route] = []
         self._mounts: list[Mount] = []
         self._routers: dict[str, Router] = {}
         self._hidden: set[str] = set()
         """Routers made with `include_in_schema=False`."""
+        self._imported = {name for scope in self._names.scopes for name in scope.imports}
 
     def read(self) -> RouteFacts:
-        self._declare(self._names.module)
+        self._declare()
         for name, assigned in self._names.attributes.items():
             for value, scope in assigned:
                 self._declare_value(name, value, scope)
         for met in self._names.met:
-            for scope in rounds(met, self._names.items_of):
+            for scope in rounds(met, self._text(met.node), self._names.items_of):
                 if met.node.type == "decorated_definition":
                     self._read_decorators(Met(met.node, scope))
                 else:
                     self._read_call(Met(met.node, scope))
+        self._name_parameters()
         routes = [r if r.target not in self._hidden else _hidden(r) for r in self._routes]
         used = {m.parent for m in self._mounts} | {r.target for r in self._routes}
         routers = [
@@ -68,11 +72,8 @@ class _Reader:
 
     # Routers, and other names for them.
 
-    def _declare(self, module: Scope) -> None:
-        waiting = [module]
-        while waiting:
-            scope = waiting.pop()
-            waiting += scope.inner.values()
+    def _declare(self) -> None:
+        for scope in self._names.scopes:
             for name, values in scope.values.items():
                 for value in values:
                     self._declare_value(self._names.own_name(name, scope), value, scope)
@@ -84,13 +85,13 @@ class _Reader:
     def _declare_value(self, name: str, value: Node, scope: Scope) -> None:
         if self._names.constructor(value, scope) is not None:
             self._declare_router(name, value, scope)
-        elif value.type in ("list", "tuple", "binary_operator") and self._holds_routes(value, scope):
+        elif value.type in _LISTS and self._holds_routes(value, scope):
             self._routers[f"{name}[]"] = Router(f"{name}[]", "", is_app=False, line=line_of(value))
             self._read_list(value, f"{name}[]", scope)
 
     def _declare_router(self, name: str, call: Node, scope: Scope) -> None:
         made = self._names.constructor(call, scope) or ""
-        arguments = Arguments(call)
+        arguments = Arguments(call, self._names.source)
         given = arguments.named("prefix") or arguments.named("url_prefix")
         prefix = "" if given is None else self._names.text_of(given, scope)
         self._routers[name] = Router(name, prefix, is_app=CONSTRUCTORS.get(made, False), line=line_of(call))
@@ -104,7 +105,7 @@ class _Reader:
 
     def _declare_alias(self, name: str, value: Node, scope: Scope) -> None:
         """What other files may get at under this name, where it is no router itself."""
-        is_worth_it = _WORTH_A_NAME.search(name + text(value)[:200]) is not None
+        is_worth_it = _WORTH_A_NAME.search(name + self._text(value)[:200]) is not None
         if value.type in ("list", "tuple") and is_worth_it:
             children = [child for item in value.named_children for child in self._names.names_of(item, scope)]
             self._alias(f"{name}[]", children, value)
@@ -113,8 +114,8 @@ class _Reader:
 
     def _declare_returned(self, value: Node, scope: Scope) -> None:
         name = f"{scope.name}()"
-        if self._names.constructor(value, scope) is not None:
-            self._declare_router(name, value, scope)
+        if value.type == "call" or value.type in _LISTS:
+            self._declare_value(name, value, scope)
         elif value.type in ("identifier", "attribute"):
             known = [
                 child
@@ -122,6 +123,14 @@ class _Reader:
                 if child in self._routers or "[" in child
             ]
             self._alias(name, known, value)
+
+    def _name_parameters(self) -> None:
+        """`register(app=api)` means the first parameter, too."""
+        for scope in self._names.scopes:
+            for parameter in scope.parameters if scope.name else []:
+                name = parameter_name(scope, parameter)
+                if name in self._routers and scope.node is not None:
+                    self._alias(f"{name.rpartition('(')[0]}({parameter})", [name], scope.node)
 
     # Lists of Starlette's Route and Mount.
 
@@ -140,14 +149,7 @@ class _Reader:
         waiting = [(node, target)]
         while waiting:
             place, parent = waiting.pop()
-            if place.type in ("identifier", "attribute"):
-                names = self._names.names_of(place, scope)
-                own = (
-                    [self._names.own_name(text(place), self._names.module)]
-                    if place.type == "identifier"
-                    else []
-                )
-                self._mount([parent], [f"{name}[]" for name in names or own], "", place)
+            self._mount([parent], [f"{name}[]" for name in self._lists_named(place, scope)], "", place)
             for item in [item for each in _lists(place) for item in each.named_children]:
                 if item.type == "list_splat" and item.named_children:
                     waiting.append((item.named_children[0], parent))
@@ -156,8 +158,15 @@ class _Reader:
                 elif self._is(item, scope, "Route", "APIRoute", "WebSocketRoute"):
                     self._read_listed(item, parent, scope)
 
+    def _lists_named(self, node: Node, scope: Scope) -> list[str]:
+        """The names of lists that are kept elsewhere."""
+        home = find(self._text(node), scope) if node.type == "identifier" else None
+        if home is not None and any(value.type in _LISTS for value in home.values.get(self._text(node), [])):
+            return [self._names.own_name(self._text(node), home)]
+        return self._names.names_of(node, scope)
+
     def _read_listed(self, call: Node, target: str, scope: Scope) -> None:
-        arguments = Arguments(call)
+        arguments = Arguments(call, self._names.source)
         if self._is(call, scope, "WebSocketRoute"):
             self._add(["WEBSOCKET"], arguments.get("path", 0), [target], call, scope)
             return
@@ -166,7 +175,7 @@ class _Reader:
         self._add(methods, arguments.get("path", 0), [target], call, scope)
 
     def _read_mount(self, call: Node, parent: str, scope: Scope) -> list[tuple[Node, str]]:
-        arguments = Arguments(call)
+        arguments = Arguments(call, self._names.source)
         prefix = self._names.text_of(arguments.get("path", 0), scope)
         routes, app = arguments.named("routes"), arguments.get("app", 1)
         if routes is not None:
@@ -174,7 +183,7 @@ class _Reader:
             self._routers[name] = Router(name, "", is_app=False, line=line_of(call))
             self._mount([parent], [name], prefix, call)
             return [(routes, name)]
-        if app is not None and not _STATIC.search(text(app)[:200]):
+        if app is not None and not _STATIC.search(self._text(app)[:200]):
             self._mount_child([parent], app, prefix, call, scope)
         return []
 
@@ -194,10 +203,10 @@ class _Reader:
     def _read_route(self, call: Node, handler: Node | None, scope: Scope) -> None:
         """`@target.get("/path")`; `handler` is what it decorates, or is called with."""
         function = call.child_by_field_name("function")
-        target, verb = _split(function)
+        target, verb = self._split(function)
         if target is None or verb not in (*_DECORATORS, *_WITH_METHODS):
             return
-        arguments = Arguments(call)
+        arguments = Arguments(call, self._names.source)
         method = _DECORATORS.get(verb)
         methods = [method] if method is not None else self._methods(arguments, handler, scope)
         path = arguments.named("path") or arguments.get("rule", 0)
@@ -206,11 +215,11 @@ class _Reader:
     def _read_call(self, met: Met) -> None:
         call, scope = met.node, met.scope
         function = call.child_by_field_name("function")
-        arguments = Arguments(call)
+        arguments = Arguments(call, self._names.source)
         if function is not None and function.type == "call":
             self._read_route(function, arguments.at(0), scope)
             return
-        target, verb = _split(function)
+        target, verb = self._split(function)
         if target is not None and verb in _MOUNTING:
             self._read_mounting(verb, target, arguments, met)
         elif target is not None and verb in _ADDING:
@@ -232,7 +241,7 @@ class _Reader:
         if verb == "mount":
             prefix = self._names.text_of(arguments.get("path", 0), met.scope)
             child = arguments.get("app", 1)
-            is_static = child is not None and _STATIC.search(text(child)[:200]) is not None
+            is_static = child is not None and _STATIC.search(self._text(child)[:200]) is not None
             if child is not None and not is_static and not prefix.startswith(UNKNOWN):
                 self._mount_child(parents, child, prefix, met.node, met.scope)
             return
@@ -247,7 +256,7 @@ class _Reader:
         names = self._names.names_of(child, scope)
         if self._names.constructor(child, scope) is not None:
             self._declare_router(anonymous(child), child, scope)
-        self._mount(parents, names or [text(child)[:100] or "?"], prefix, call)
+        self._mount(parents, names or [self._text(child)[:100] or "?"], prefix, call)
 
     def _read_resource(self, target: Node, arguments: Arguments, met: Met) -> None:
         methods = self._methods(arguments, arguments.at(0), met.scope)
@@ -260,7 +269,9 @@ class _Reader:
             return
         given = [(str(index), node) for index, node in enumerate(arguments.positional)]
         for place, node in [*given, *arguments.keywords.items()]:
-            if node.type not in ("identifier", "attribute") or not _WORTH_A_NAME.search(text(node)[:100]):
+            if node.type not in ("identifier", "attribute") or not _WORTH_A_NAME.search(
+                self._text(node)[:100]
+            ):
                 continue
             parents = [
                 n for n in self._names.names_of(node, met.scope) if n in self._routers or n.endswith(")")
@@ -292,9 +303,9 @@ class _Reader:
         node, home = self._names.value_of(handler, scope) if handler is not None else (None, scope)
         if node is not None and node.type == "class_definition":
             name = node.child_by_field_name("name")
-            return self._methods_of_class(text(name) if name is not None else "", scope, set())
+            return self._methods_of_class(self._text(name) if name is not None else "", scope, set())
         if node is not None and node.type == "call":
-            owner, made = _split(node.child_by_field_name("function"))
+            owner, made = self._split(node.child_by_field_name("function"))
             node = owner if made == "as_view" else None
         if node is None or node.type not in ("identifier", "attribute"):
             return ["GET"]
@@ -321,7 +332,7 @@ class _Reader:
     ) -> None:
         if path is None:
             return
-        hidden = _is_false(Arguments(call).named("include_in_schema"))
+        hidden = _is_false(Arguments(call, self._names.source).named("include_in_schema"))
         written = self._names.text_of(path, scope)
         for target in self._known(targets, call):
             self._routes += [Route(method, written, line_of(call), target, hidden) for method in methods]
@@ -348,19 +359,18 @@ class _Reader:
         return known
 
     def _is_from_elsewhere(self, name: str) -> bool:
-        return re.split(r"[.(\[]", name, maxsplit=1)[0] in self._names.module.imports
+        return re.split(r"[.(\[]", name, maxsplit=1)[0] in self._imported
+
+    def _split(self, function: Node | None) -> tuple[Node | None, str]:
+        """`router.get` into what it is called on and the verb."""
+        if function is None or function.type != "attribute":
+            return None, ""
+        verb = function.child_by_field_name("attribute")
+        return function.child_by_field_name("object"), self._text(verb) if verb is not None else ""
 
 
 def _hidden(route: Route) -> Route:
     return Route(route.method, route.path, route.line, route.target, is_hidden=True)
-
-
-def _split(function: Node | None) -> tuple[Node | None, str]:
-    """`router.get` into what it is called on and the verb."""
-    if function is None or function.type != "attribute":
-        return None, ""
-    verb = function.child_by_field_name("attribute")
-    return function.child_by_field_name("object"), text(verb) if verb is not None else ""
 
 
 def _lists(node: Node) -> list[Node]:

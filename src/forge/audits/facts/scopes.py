@@ -21,8 +21,12 @@ def _nodes() -> dict[str, list[Node]]:
 @dataclass(frozen=True, slots=True)
 class Loop:
     over: Node
+    body: Node
     place: int | None = None
     """Which place of a tuple a variable takes, as in `for prefix, router in …`."""
+
+    def holds(self, node: Node) -> bool:
+        return self.body.start_byte <= node.start_byte and node.end_byte <= self.body.end_byte
 
 
 @dataclass(eq=False)
@@ -48,6 +52,18 @@ class Scope:
     def has(self, name: str) -> bool:
         places = (self.values, self.loops, self.parameters, self.inner, self.imports)
         return any(name in place for place in places)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Nodes are not asked for their text: see `parsing`."""
+
+    data: bytes
+
+    def text(self, node: Node) -> str:
+        """No more than a path or a name can be, so that asking for it costs nothing however large the node is."""
+        piece = self.data[node.start_byte : min(node.end_byte, node.start_byte + _MOST_TEXT)]
+        return piece.decode("utf-8", "replace").replace(UNKNOWN, "")
 
 
 @dataclass(frozen=True)
@@ -76,28 +92,24 @@ def parameter_name(scope: Scope, name: str) -> str:
     return f"{scope.of_class.name}().{scope.name.rpartition('.')[2]}({index - 1})"
 
 
-def rounds(met: Met, items: Callable[[Node, Scope], Sequence[Node] | None]) -> list[Scope]:
+def rounds(met: Met, written: str, items: Callable[[Node, Scope], Sequence[Node] | None]) -> list[Scope]:
     """One scope per round of the loop whose variable a node mentions, where the file says what is looped over."""
-    written = text(met.node)
     here: Scope | None = met.scope
     while here is not None:
         for name, loop in here.loops.items():
-            if re.search(rf"\b{re.escape(name)}\b", written):
+            if loop.holds(met.node) and re.search(rf"\b{re.escape(name)}\b", written):
                 over = items(loop.over, here)
-                return (
-                    [met.scope]
-                    if over is None
-                    else [_round(here, met.scope, item) for item in over[:MOST_NAMES]]
-                )
+                if over is not None:
+                    return [_round(here, loop.body, met.scope, item) for item in over[:MOST_NAMES]]
         here = here.outer
     return [met.scope]
 
 
-def _round(home: Scope, scope: Scope, item: Node) -> Scope:
+def _round(home: Scope, body: Node, scope: Scope, item: Node) -> Scope:
     values: dict[str, list[Node]] = {}
     for name, loop in home.loops.items():
         part = item if loop.place is None else nth(item, loop.place)
-        if part is not None:
+        if part is not None and loop.body == body:
             values[name] = [part]
     return Scope(scope.name, scope, scope.end, values=values)
 
@@ -110,10 +122,6 @@ def joined(parts: Iterable[str]) -> str:
         if len(whole) > _MOST_TEXT:
             return UNKNOWN
     return whole
-
-
-def text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace").replace(UNKNOWN, "")
 
 
 def nth(node: Node | None, place: int) -> Node | None:

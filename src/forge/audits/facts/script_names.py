@@ -15,9 +15,8 @@ from forge.audits.facts.scopes import (
     find,
     joined,
     nth,
-    text,
 )
-from forge.audits.facts.script_syntax import exported_name, imports, members, required, unpacked, unwrapped
+from forge.audits.facts.script_syntax import ScriptSyntax, unwrapped
 
 _FUNCTIONS = (
     "function_declaration",
@@ -51,10 +50,11 @@ APPS = ("express", "koa")
 ROUTERS = ("express.Router", "express-promise-router", "@koa/router", "koa-router")
 
 
-class ScriptNames:
+class ScriptNames(ScriptSyntax):
     """One pass over the interesting nodes in their order, then questions."""
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, data: bytes) -> None:
+        super().__init__(data)
         self.module = Scope("", None, root.end_byte)
         self.scopes = [self.module]
         self.met: list[Met] = []
@@ -82,7 +82,7 @@ class ScriptNames:
 
     def _enter(self, node: Node, scope: Scope) -> Scope:
         own = node.child_by_field_name("name")
-        name = self._named.get(node.id) or (text(own) if own is not None else anonymous(node))
+        name = self._named.get(node.id) or (self.text(own) if own is not None else anonymous(node))
         full = f"{scope.name}.{name}" if scope.name else name
         inner = Scope(full, scope, node.end_byte, is_class=node.type in _CLASSES, node=node)
         single, listed = node.child_by_field_name("parameter"), node.child_by_field_name("parameters")
@@ -92,7 +92,7 @@ class ScriptNames:
             pattern = (
                 parameter.child_by_field_name("pattern") or parameter.child_by_field_name("left") or parameter
             )
-            inner.parameters.append(text(pattern) if pattern.type == "identifier" else "")
+            inner.parameters.append(self.text(pattern) if pattern.type == "identifier" else "")
         if node.id in self._looped and inner.parameters:
             inner.loops[inner.parameters.pop(0)] = self._looped[node.id]
         body = node.child_by_field_name("body")
@@ -100,7 +100,7 @@ class ScriptNames:
             inner.returned.append(body)
         scope.inner[name] = inner
         if own is not None:
-            scope.inner[text(own)] = inner
+            scope.inner[self.text(own)] = inner
         self.scopes.append(inner)
         return inner
 
@@ -110,11 +110,11 @@ class ScriptNames:
         elif node.type == "variable_declarator":
             self._declare(node, scope)
         elif node.type == "import_statement":
-            scope.imports.update(imports(node))
+            scope.imports.update(self.imports(node))
         elif node.type == "for_in_statement":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is not None and right is not None and left.type == "identifier":
-                scope.loops[text(left)] = Loop(right)
+                scope.loops[self.text(left)] = Loop(right, node)
         elif node.type.endswith("field_definition"):
             self._field(node, scope)
         else:
@@ -126,29 +126,29 @@ class ScriptNames:
         if name is None or value is None:
             return
         if name.type == "identifier":
-            self._named[unwrapped(value).id] = text(name)
-            scope.values.setdefault(text(name), []).append(value)
+            self._named[unwrapped(value).id] = self.text(name)
+            scope.values.setdefault(self.text(name), []).append(value)
             return
         module = self._full_name(value, scope)
         if module:
-            scope.imports.update((local, f"{module}.{original}") for local, original in unpacked(name))
+            scope.imports.update((local, f"{module}.{original}") for local, original in self.unpacked(name))
 
     def _field(self, node: Node, scope: Scope) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         name = name or node.child_by_field_name("property")
         if name is not None and value is not None and scope.is_class:
-            self.attributes.setdefault(f"{scope.name}().{text(name)}", []).append((value, scope))
+            self.attributes.setdefault(f"{scope.name}().{self.text(name)}", []).append((value, scope))
 
     def _prepare(self, node: Node, scope: Scope) -> None:
         """Functions are named by what they are assigned to, and by being what a module exports."""
         if node.type == "assignment_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            exported = exported_name(left) if left is not None else None
+            exported = self.exported_name(left) if left is not None else None
             if right is not None and exported is not None:
                 self._named[unwrapped(right).id] = exported
             owner = self.this(scope)
-            if left is not None and right is not None and owner and text(left).startswith("this."):
-                self.attributes.setdefault(f"{owner}.{text(left)[5:]}", []).append((right, scope))
+            if left is not None and right is not None and owner and self.text(left).startswith("this."):
+                self.attributes.setdefault(f"{owner}.{self.text(left)[5:]}", []).append((right, scope))
         elif node.type == "export_statement" and any(child.type == "default" for child in node.children):
             value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
             if value is not None:
@@ -162,8 +162,13 @@ class ScriptNames:
         verb = function.child_by_field_name("property") if function is not None else None
         over = function.child_by_field_name("object") if function is not None else None
         body = nth(arguments, 0)
-        if verb is not None and over is not None and body is not None and text(verb) in ("forEach", "map"):
-            self._looped[body.id] = Loop(over)
+        if (
+            verb is not None
+            and over is not None
+            and body is not None
+            and self.text(verb) in ("forEach", "map")
+        ):
+            self._looped[body.id] = Loop(over, body)
 
     def this(self, scope: Scope) -> str:
         here: Scope | None = scope
@@ -191,16 +196,16 @@ class ScriptNames:
         for _ in range(MOST_STEPS):
             node = unwrapped(node)
             base, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-            home = find(text(node), scope) if node.type == "identifier" else None
-            if (source := required(node)) is not None:
+            home = find(self.text(node), scope) if node.type == "identifier" else None
+            if (source := self.required(node)) is not None:
                 return ".".join([f"require({source})", *reversed(parts)])
             if node.type == "member_expression" and base is not None and name is not None:
-                parts.append(text(name))
+                parts.append(self.text(name))
                 node = base
-            elif home is not None and text(node) in home.imports:
-                return ".".join([home.imports[text(node)], *reversed(parts)])
-            elif home is not None and len(home.values.get(text(node), [])) == 1:
-                node, scope = home.values[text(node)][0], home
+            elif home is not None and self.text(node) in home.imports:
+                return ".".join([home.imports[self.text(node)], *reversed(parts)])
+            elif home is not None and len(home.values.get(self.text(node), [])) == 1:
+                node, scope = home.values[self.text(node)][0], home
             else:
                 break
         return ""
@@ -212,7 +217,7 @@ class ScriptNames:
         node = unwrapped(node)
         match node.type:
             case "string":
-                return joined(text(part) for part in node.named_children)
+                return joined(self.text(part) for part in node.named_children)
             case "template_string":
                 return joined(self._template_part(part, scope, steps) for part in node.named_children)
             case "binary_expression" if (
@@ -221,7 +226,7 @@ class ScriptNames:
                 sides = (node.child_by_field_name("left"), node.child_by_field_name("right"))
                 return joined(self.text_of(side, scope, steps + 1) for side in sides)
             case "identifier":
-                return self._constant(text(node), scope, steps)
+                return self._constant(self.text(node), scope, steps)
             case "member_expression":
                 value, home = self.value_of(node, scope)
                 return UNKNOWN if value == node else self.text_of(value, home, steps + 1)
@@ -232,7 +237,7 @@ class ScriptNames:
         return (
             self.text_of(nth(part, 0), scope, steps + 1)
             if part.type == "template_substitution"
-            else text(part)
+            else self.text(part)
         )
 
     def _constant(self, name: str, scope: Scope, steps: int) -> str:
@@ -251,17 +256,17 @@ class ScriptNames:
         node = unwrapped(node)
         if steps > MOST_STEPS:
             return node, scope
-        if node.type == "identifier" and (home := find(text(node), scope)) is not None:
-            values = home.values.get(text(node), [])
+        if node.type == "identifier" and (home := find(self.text(node), scope)) is not None:
+            values = home.values.get(self.text(node), [])
             return self.value_of(values[0], home, steps + 1) if len(values) == 1 else (node, scope)
         if node.type == "member_expression":
             base, name = node.child_by_field_name("object"), node.child_by_field_name("property")
             if base is not None and name is not None and base.type == "this":
-                assigned = self.attributes.get(f"{self.this(scope)}.{text(name)}", [])
+                assigned = self.attributes.get(f"{self.this(scope)}.{self.text(name)}", [])
                 return self.value_of(*assigned[0], steps + 1) if len(assigned) == 1 else (node, scope)
             if base is not None and name is not None:
                 owner, home = self.value_of(base, scope, steps + 1)
-                found = dict(members(owner)).get(text(name))
+                found = dict(self.members(owner)).get(self.text(name))
                 return self.value_of(found, home, steps + 1) if found is not None else (node, scope)
         return node, scope
 
@@ -270,11 +275,11 @@ class ScriptNames:
         if node is None or steps > MOST_STEPS:
             return []
         node = unwrapped(node)
-        if (source := required(node)) is not None:
+        if (source := self.required(node)) is not None:
             return [f"require({source})"]
         match node.type:
             case "identifier" | "shorthand_property_identifier":
-                return self._names_of_identifier(text(node), scope, steps)
+                return self._names_of_identifier(self.text(node), scope, steps)
             case "this":
                 return [self.this(scope)] if self.this(scope) else []
             case "member_expression":
@@ -334,9 +339,9 @@ class ScriptNames:
             return self.names_of(value, home, steps + 1)
         name = node.child_by_field_name("property")
         bases = self.names_of(node.child_by_field_name("object"), scope, steps + 1)
-        return [f"{base}.{text(name)}" for base in bases] if name is not None else []
+        return [f"{base}.{self.text(name)}" for base in bases] if name is not None else []
 
     def own_name(self, name: str, home: Scope) -> str:
-        if any(node.type == "identifier" and text(node) == name for node in home.returned):
+        if any(node.type == "identifier" and self.text(node) == name for node in home.returned):
             return f"{home.name}()"
         return f"{home.name}.{name}" if home.name else name

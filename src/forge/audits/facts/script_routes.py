@@ -11,15 +11,18 @@ from tree_sitter import Node
 
 from forge.audits.facts.models import Mount, Route, Router
 from forge.audits.facts.route_facts import RouteFacts
-from forge.audits.facts.scopes import Met, Scope, anonymous, line_of, nth, rounds, text
+from forge.audits.facts.scopes import Met, Scope, anonymous, line_of, nth, rounds
 from forge.audits.facts.script_names import APPS, ScriptNames
-from forge.audits.facts.script_syntax import exported_name, import_source, members, unwrapped
+from forge.audits.facts.script_syntax import unwrapped
 
 _WORTH_A_LOOK = re.compile(
     rb"express|koa|Router\b|\.(?:get|post|put|patch|delete|all|ws)\(\s*['\"`\[]|\brout|Routes?\b|\bapp\b"
 )
 _LONG_LINES = 500
 """On average: a bundle that was packed for a browser declares no routes, and is slow to look at."""
+_MOST_CHAINED = 200
+_SHORT = 2_000
+"""A file that only hands on what others export has no word to know it by."""
 _VERBS = {
     verb: verb.upper() for verb in ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 }
@@ -39,14 +42,15 @@ _NO_PATHS = (
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
     is_packed = len(data) > 20_000 and len(data) > _LONG_LINES * (data.count(b"\n") + 1)
-    if is_packed or _WORTH_A_LOOK.search(data) is None:
+    if is_packed or (len(data) > _SHORT and _WORTH_A_LOOK.search(data) is None):
         return RouteFacts()
-    return _Reader(root).read()
+    return _Reader(root, data).read()
 
 
 class _Reader:
-    def __init__(self, root: Node) -> None:
-        self._names = ScriptNames(root)
+    def __init__(self, root: Node, data: bytes) -> None:
+        self._names = ScriptNames(root, data)
+        self._text = self._names.text
         self._routes: list[Route] = []
         self._mounts: list[Mount] = []
         self._routers: dict[str, Router] = {}
@@ -61,7 +65,7 @@ class _Reader:
             if met.node.type in ("assignment_expression", "export_statement"):
                 self._read_export(met)
                 continue
-            for scope in rounds(met, self._names.items_of):
+            for scope in rounds(met, self._text(met.node), self._names.items_of):
                 self._read_call(Met(met.node, scope))
         routes, mounts = dict.fromkeys(self._routes), dict.fromkeys(self._mounts)
         return RouteFacts(tuple(routes), tuple(mounts), tuple(self._routers.values()))
@@ -84,17 +88,17 @@ class _Reader:
             return False
         arguments = unwrapped(value).child_by_field_name("arguments")
         options = nth(arguments, 0)
-        prefix = dict(members(options)).get("prefix") if options is not None else None
+        prefix = dict(self._names.members(options)).get("prefix") if options is not None else None
         written = self._names.text_of(prefix, scope) if prefix is not None else ""
         self._routers[name] = Router(name, written, is_app=made in APPS, line=line_of(value))
         return True
 
     def _read_export(self, met: Met) -> None:
-        for name, value in _exports(met.node):
+        for name, value in self._exports(met.node):
             if isinstance(value, str):
                 self._alias(name, [value], met.node)
             elif value.type == "object":
-                for member, inner in members(value):
+                for member, inner in self._names.members(value):
                     self._export(member, inner, met.scope)
             else:
                 self._export(name, value, met.scope)
@@ -116,24 +120,24 @@ class _Reader:
         verb = function.child_by_field_name("property") if function is not None else None
         target = function.child_by_field_name("object") if function is not None else None
         if target is not None and verb is not None and given:
-            if text(verb) in _METHODS:
-                self._read_route(_METHODS[text(verb)], target, given, met)
+            if self._text(verb) in _METHODS:
+                self._read_route(_METHODS[self._text(verb)], target, given, met)
                 return
-            if text(verb) == "use":
+            if self._text(verb) == "use":
                 self._read_use(target, given, met)
                 return
         self._read_passing(given, met)
 
     def _read_route(self, method: str, target: Node, given: list[Node], met: Met) -> None:
-        chained = _chained_route(target)
+        chained = self._chained_route(target)
         if chained is not None:
             owner, path = chained
             self._add(method, path, owner, met)
         elif len(given) > 1 and given[0].type not in _NO_PATHS and given[1].type not in ("object", "string"):
-            self._add(method, given[0], _unchained(target), met)
+            self._add(method, given[0], self._unchained(target), met)
 
     def _read_use(self, target: Node, given: list[Node], met: Met) -> None:
-        parents = self._names.names_of(_unchained(target), met.scope)
+        parents = self._names.names_of(self._unchained(target), met.scope)
         prefixes = [""]
         if len(given) > 1 and given[0].type not in _NO_PATHS:
             prefixes = self._paths(given[0], met.scope)
@@ -144,7 +148,7 @@ class _Reader:
             self._mount(parents, children, prefix, met.node)
 
     def _mounted(self, node: Node, scope: Scope) -> list[str]:
-        if unwrapped(node).type in _HANDLERS or _STATIC.search(text(node)[:100]):
+        if unwrapped(node).type in _HANDLERS or _STATIC.search(self._text(node)[:100]):
             return []
         if self._names.made(node, scope) is not None:
             self._declare_router(anonymous(unwrapped(node)), node, scope)
@@ -161,7 +165,7 @@ class _Reader:
                 n for n in self._names.names_of(node, met.scope) if n in self._routers or n.endswith(")")
             ]
             called = self._names.names_of(function, met.scope) if parents else []
-            if not called and function is not None and "require(" in text(function)[:100]:
+            if not called and function is not None and "require(" in self._text(function)[:100]:
                 called = ["?[]"]  # a file that is found while running
             for parent in parents:
                 suffix = f"().constructor({place})" if is_new else f"({place})"
@@ -199,52 +203,51 @@ class _Reader:
                 self._routers[target] = Router(target, "", is_app=False, line=line_of(node))
         return known
 
+    def _exports(self, node: Node) -> Iterator[tuple[str, Node | str]]:
+        """The names something is exported by, and what it is; text where it is something of another file."""
+        if node.type == "assignment_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            name = self._names.exported_name(left) if left is not None else None
+            if name is not None and right is not None:
+                yield name, unwrapped(right)
+            return
+        source = self._names.import_source(node)
+        default = node.child_by_field_name("value")
+        if default is not None:
+            yield "default", unwrapped(default)
+        if source and any(child.type == "*" for child in node.children):
+            yield "*", source
+        for clause in [child for child in node.named_children if child.type == "export_clause"]:
+            for each in clause.named_children:
+                name, alias = each.child_by_field_name("name"), each.child_by_field_name("alias")
+                if name is not None:
+                    origin = f"{source}.{self._text(name)}".removesuffix(".default") if source else name
+                    yield self._text(alias or name), origin
 
-def _exports(node: Node) -> Iterator[tuple[str, Node | str]]:
-    """The names something is exported by, and what it is; text where it is something of another file."""
-    if node.type == "assignment_expression":
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        name = exported_name(left) if left is not None else None
-        if name is not None and right is not None:
-            yield name, unwrapped(right)
-        return
-    source = import_source(node)
-    default = node.child_by_field_name("value")
-    if default is not None:
-        yield "default", unwrapped(default)
-    if source and any(child.type == "*" for child in node.children):
-        yield "*", source
-    for clause in [child for child in node.named_children if child.type == "export_clause"]:
-        for each in clause.named_children:
-            name, alias = each.child_by_field_name("name"), each.child_by_field_name("alias")
-            if name is not None:
-                origin = f"{source}.{text(name)}".removesuffix(".default") if source else name
-                yield text(alias or name), origin
+    def _chained_route(self, node: Node) -> tuple[Node, Node] | None:
+        """The owner and the path of `owner.route("/x").get(f).post(g)`, seen from any of its verbs."""
+        for _ in range(_MOST_CHAINED):
+            function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+            verb = function.child_by_field_name("property") if function is not None else None
+            owner = function.child_by_field_name("object") if function is not None else None
+            path = nth(arguments, 0)
+            if node.type != "call_expression" or verb is None or owner is None:
+                return None
+            if self._text(verb) == "route":
+                return (owner, path) if path is not None else None
+            node = owner
+        return None
 
-
-def _chained_route(node: Node) -> tuple[Node, Node] | None:
-    """The owner and the path of `owner.route("/x").get(f).post(g)`, seen from any of its verbs."""
-    while node.type == "call_expression":
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        verb = function.child_by_field_name("property") if function is not None else None
-        owner = function.child_by_field_name("object") if function is not None else None
-        path = nth(arguments, 0)
-        if verb is None or owner is None:
-            return None
-        if text(verb) == "route":
-            return (owner, path) if path is not None else None
-        node = owner
-    return None
-
-
-def _unchained(node: Node) -> Node:
-    """The `app` of `app.get("/x", f).get("/y", g)`: Express's verbs give back what they were called on."""
-    start = node
-    while node.type == "call_expression":
-        function = node.child_by_field_name("function")
-        verb = function.child_by_field_name("property") if function is not None else None
-        owner = function.child_by_field_name("object") if function is not None else None
-        if verb is None or owner is None or text(verb) not in (*_METHODS, "use"):
-            return start
-        node = owner
-    return node
+    def _unchained(self, node: Node) -> Node:
+        """The `app` of `app.get("/x", f).get("/y", g)`: Express's verbs give back what they were called on."""
+        start = node
+        for _ in range(_MOST_CHAINED):
+            function = node.child_by_field_name("function")
+            verb = function.child_by_field_name("property") if function is not None else None
+            owner = function.child_by_field_name("object") if function is not None else None
+            if node.type != "call_expression":
+                return node
+            if verb is None or owner is None or self._text(verb) not in (*_METHODS, "use"):
+                return start
+            node = owner
+        return start

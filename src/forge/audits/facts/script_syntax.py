@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from forge.audits.facts.scopes import nth, text
+from forge.audits.facts.scopes import Source, nth
 
 _WRAPPERS = (
     "parenthesized_expression",
@@ -22,65 +22,68 @@ def unwrapped(node: Node) -> Node:
     return node
 
 
-def required(node: Node) -> str | None:
-    """The specifier of `require("./x")`."""
-    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if node.type != "call_expression" or function is None or arguments is None or text(function) != "require":
+class ScriptSyntax:
+    def __init__(self, data: bytes) -> None:
+        self.text = Source(data).text
+
+    def required(self, node: Node) -> str | None:
+        """The specifier of `require("./x")`."""
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if (
+            node.type != "call_expression"
+            or function is None
+            or arguments is None
+            or self.text(function) != "require"
+        ):
+            return None
+        source = nth(arguments, 0)
+        return self._specifier(source) if source is not None and source.type == "string" else None
+
+    def members(self, node: Node) -> Iterator[tuple[str, Node]]:
+        """Of an object that is spelt out."""
+        for member in node.named_children if node.type == "object" else []:
+            key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
+            if member.type == "pair" and key is not None and value is not None:
+                yield self.text(key).strip("'\""), value
+            elif member.type == "shorthand_property_identifier":
+                yield self.text(member), member
+
+    def exported_name(self, left: Node) -> str | None:
+        """What `module.exports = …` and `exports.x = …` export it as."""
+        written = self.text(left)
+        if written == "module.exports":
+            return "default"
+        for prefix in ("module.exports.", "exports."):
+            if written.startswith(prefix):
+                return written.removeprefix(prefix)
         return None
-    source = nth(arguments, 0)
-    return _specifier(source) if source is not None and source.type == "string" else None
 
+    def _specifier(self, source: Node) -> str:
+        return "".join(self.text(part) for part in source.named_children).replace("(", "").replace(")", "")
 
-def members(node: Node) -> Iterator[tuple[str, Node]]:
-    """Of an object that is spelt out."""
-    for member in node.named_children if node.type == "object" else []:
-        key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
-        if member.type == "pair" and key is not None and value is not None:
-            yield text(key).strip("'\""), value
-        elif member.type == "shorthand_property_identifier":
-            yield text(member), member
+    def unpacked(self, pattern: Node) -> Iterator[tuple[str, str]]:
+        """`{ a, b: c }` takes `a` as a and `b` as c."""
+        for part in pattern.named_children if pattern.type == "object_pattern" else []:
+            key, value = part.child_by_field_name("key"), part.child_by_field_name("value")
+            if part.type == "shorthand_property_identifier_pattern":
+                yield self.text(part), self.text(part)
+            elif key is not None and value is not None and value.type == "identifier":
+                yield self.text(value), self.text(key)
 
+    def import_source(self, node: Node) -> str:
+        """What an import or a re-export takes from, as `require` would; empty when it takes from nowhere."""
+        source = node.child_by_field_name("source")
+        return f"require({self._specifier(source)})" if source is not None else ""
 
-def exported_name(left: Node) -> str | None:
-    """What `module.exports = …` and `exports.x = …` export it as."""
-    written = text(left)
-    if written == "module.exports":
-        return "default"
-    for prefix in ("module.exports.", "exports."):
-        if written.startswith(prefix):
-            return written.removeprefix(prefix)
-    return None
-
-
-def _specifier(source: Node) -> str:
-    return "".join(text(part) for part in source.named_children).replace("(", "").replace(")", "")
-
-
-def unpacked(pattern: Node) -> Iterator[tuple[str, str]]:
-    """`{ a, b: c }` takes `a` as a and `b` as c."""
-    for part in pattern.named_children if pattern.type == "object_pattern" else []:
-        key, value = part.child_by_field_name("key"), part.child_by_field_name("value")
-        if part.type == "shorthand_property_identifier_pattern":
-            yield text(part), text(part)
-        elif key is not None and value is not None and value.type == "identifier":
-            yield text(value), text(key)
-
-
-def import_source(node: Node) -> str:
-    """What an import or a re-export takes from, as `require` would; empty when it takes from nowhere."""
-    source = node.child_by_field_name("source")
-    return f"require({_specifier(source)})" if source is not None else ""
-
-
-def imports(node: Node) -> Iterator[tuple[str, str]]:
-    module = import_source(node)
-    clauses = [child for child in node.named_children if child.type == "import_clause"]
-    for part in [part for clause in clauses for part in clause.named_children]:
-        if part.type == "identifier":
-            yield text(part), module
-        elif part.type == "namespace_import" and part.named_children:
-            yield text(part.named_children[0]), module
-        for specifier in part.named_children if part.type == "named_imports" else []:
-            name, alias = specifier.child_by_field_name("name"), specifier.child_by_field_name("alias")
-            if name is not None:
-                yield text(alias or name), f"{module}.{text(name)}".removesuffix(".default")
+    def imports(self, node: Node) -> Iterator[tuple[str, str]]:
+        module = self.import_source(node)
+        clauses = [child for child in node.named_children if child.type == "import_clause"]
+        for part in [part for clause in clauses for part in clause.named_children]:
+            if part.type == "identifier":
+                yield self.text(part), module
+            elif part.type == "namespace_import" and part.named_children:
+                yield self.text(part.named_children[0]), module
+            for specifier in part.named_children if part.type == "named_imports" else []:
+                name, alias = specifier.child_by_field_name("name"), specifier.child_by_field_name("alias")
+                if name is not None:
+                    yield self.text(alias or name), f"{module}.{self.text(name)}".removesuffix(".default")
