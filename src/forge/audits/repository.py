@@ -202,9 +202,10 @@ def _read_evidence(root: Path, governance: Governance) -> dict[str, bytes]:
 
 
 def _read_regular(descriptor: int, path: str) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it, and audit again.")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it, or run the audit again.")
         data = file.read(MOST_EVIDENCE + 1)
     if len(data) > MOST_EVIDENCE:
         raise EvidenceRefused(

@@ -114,8 +114,11 @@ def _lay_out(place: ObservedPlace, folder: Path, head: str) -> None:
     (folder / "HEAD").write_text(f"{head}\n", encoding="utf-8", errors="surrogateescape")
     (folder / "objects" / "info" / "alternates").write_bytes(_quoted(place.common_dir / "objects") + b"\n")
     (folder / "refs").symlink_to(place.common_dir / "refs")
-    if (place.common_dir / "packed-refs").exists():
-        (folder / "packed-refs").symlink_to(place.common_dir / "packed-refs")
+    packed = place.common_dir / "packed-refs"
+    if packed.is_file():
+        (folder / "packed-refs").symlink_to(packed)
+    elif os.path.lexists(packed):
+        raise BrokenRepository("packed-refs of the repository is not a regular file.")
     attributes = read_small(place.common_dir / "info" / "attributes", _MOST_TEXT) or b""
     (folder / "info" / "attributes").write_bytes(attributes + _ATTRIBUTES)
     exclude = read_small(place.common_dir / "info" / "exclude", _MOST_TEXT) or b""

@@ -58,9 +58,10 @@ def read_small(path: Path, limit: int = _MOST_POINTER) -> bytes | None:
         return None
     except OSError as error:
         raise BrokenRepository(f"{_name(path)} cannot be read: {error.strerror}.") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BrokenRepository(f"{_name(path)} is not a regular file.")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BrokenRepository(f"{_name(path)} is not a regular file.")
         data = file.read(limit + 1)
     if len(data) > limit:
         raise BrokenRepository(f"{_name(path)} is larger than {limit:,} bytes.")

@@ -1,0 +1,185 @@
+"""A2 on real repositories: renames, churn of blanks and line ends, and the size of a change."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from tests.support.repositories import Repository, make_repository
+
+from forge.audits.check import Examination, Found
+from forge.audits.checks.a2_minimal_diff import CHECK
+from forge.audits.claims import read_claims
+from forge.audits.engine import judge
+from forge.audits.memory import PlainDesk
+from forge.audits.models import Severity, Verdict
+from forge.audits.repository import open_snapshot
+from forge.audits.selftest import prove
+from forge.audits.trust import Trust
+
+TEXT = "".join(f"line {number}\n" for number in range(20))
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return make_repository(
+        tmp_path / "project", {"user.py": TEXT, "b.py": "if a:\n    b\n", "run.sh": "#!/bin/sh\n"}
+    )
+
+
+def look(repository: Repository, *claims: str, base: str | None = None) -> Examination:
+    with open_snapshot(
+        repository.path,
+        claims=read_claims(claims) if claims else None,
+        base=base,
+        trust=Trust(),
+        desk=PlainDesk(),
+        today=date(2026, 1, 1),
+    ) as snapshot:
+        return CHECK.examine(snapshot)
+
+
+def verdict(examination: Examination) -> tuple[Verdict, list[tuple[str, str | None]]]:
+    return judge(CHECK, examination), [(found.rule, found.path) for found in examination.found]
+
+
+def test_it_proves_itself():
+    assert [proof.problems for proof in prove([CHECK])] == [[]]
+
+
+class TestRowsOfTheOriginal:
+    """Measured there: the first failed, the second passed."""
+
+    def test_a_new_file_called_rename_passes(self, repository: Repository):
+        repository.write({"rename_user.py": "def rename(): ...\n"})
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+        repository.git("add", "--all")
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    def test_a_rename_that_is_not_staged_fails(self, repository: Repository):
+        (repository.path / "user.py").rename(repository.path / "person.py")
+        assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "person.py")])
+
+
+class TestRenames:
+    def test_a_staged_rename_fails(self, repository: Repository):
+        repository.git("mv", "user.py", "person.py")
+        assert look(repository).found == (
+            Found(
+                "rename",
+                Severity.FAIL,
+                "user.py was renamed to person.py, and no rename was planned.",
+                'Give it back its name, or claim the rename: --claimed-files "user.py=>person.py".',
+                path="person.py",
+                subject="user.py",
+            ),
+        )
+
+    def test_a_rename_with_an_edit_fails(self, repository: Repository):
+        repository.git("mv", "user.py", "person.py")
+        repository.write({"person.py": TEXT.replace("line 3", "line three")})
+        assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "person.py")])
+
+    def test_a_committed_rename_fails_from_the_base(self, repository: Repository):
+        repository.git("mv", "user.py", "person.py")
+        repository.commit()
+        assert judge(CHECK, look(repository)) == Verdict.SKIP
+        assert verdict(look(repository, base="HEAD~1")) == (Verdict.FAIL, [("rename", "person.py")])
+
+    def test_a_rename_by_case_fails(self, repository: Repository):
+        (repository.path / "user.py").rename(repository.path / "User.py")
+        assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "User.py")])
+
+    def test_a_planned_rename_passes_and_only_that_one(self, repository: Repository):
+        (repository.path / "user.py").rename(repository.path / "person.py")
+        assert verdict(look(repository, "user.py=>person.py")) == (Verdict.PASS, [])
+        assert verdict(look(repository, "user.py", "person.py")) == (Verdict.FAIL, [("rename", "person.py")])
+        assert verdict(look(repository, "person.py=>user.py")) == (Verdict.FAIL, [("rename", "person.py")])
+
+    def test_a_copy_and_two_empty_files_are_no_renames(self, repository: Repository):
+        repository.commit({"old/__init__.py": ""})
+        (repository.path / "old" / "__init__.py").unlink()
+        repository.write({"new/__init__.py": "", "copy.py": TEXT})
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    def test_a_new_file_in_the_place_of_another_is_no_rename(self, repository: Repository):
+        (repository.path / "user.py").unlink()
+        repository.write({"person.py": "class Person: ...\n" * 20})
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    def test_a_rename_of_evidence_is_no_matter(self, repository: Repository):
+        repository.commit({"Forge/Contracts/phases.md": "p\n", "Forge/evidence/test_runs.md": TEXT})
+        repository.git("mv", "Forge/evidence/test_runs.md", "Forge/evidence/test_runs_latest.md")
+        assert judge(CHECK, look(repository)) == Verdict.SKIP
+
+    def test_evidence_renamed_into_the_project_fails(self, repository: Repository):
+        repository.commit({"Forge/Contracts/phases.md": "p\n", "Forge/evidence/test_runs.md": TEXT})
+        repository.git("mv", "Forge/evidence/test_runs.md", "runs.md")
+        assert verdict(look(repository)) == (Verdict.FAIL, [("rename", "runs.md")])
+
+
+class TestChurn:
+    def test_nothing_but_blanks_is_a_warning(self, repository: Repository):
+        repository.write({"b.py": "if a:\n\tb\n\n"})
+        assert verdict(look(repository)) == (Verdict.WARN, [("blank-only", "b.py")])
+
+    def test_blanks_beside_an_edit_are_none(self, repository: Repository):
+        repository.write({"b.py": "if a:\n\tb\n\nc\n"})
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    @pytest.mark.parametrize("base", [None, "HEAD", "HEAD^{tree}"])
+    def test_nothing_but_line_ends_is_a_warning_of_its_own(self, repository: Repository, base: str | None):
+        repository.write({"user.py": TEXT.replace("\n", "\r\n")})
+        (found,) = look(repository, base=base).found
+        assert (found.rule, found.message) == (
+            "line-ends",
+            "user.py: only the line ends changed, of 20 lines.",
+        )
+
+    def test_line_ends_that_the_repository_translates_are_no_change(self, repository: Repository):
+        repository.commit({".gitattributes": "* text=auto\n"})
+        repository.write({"user.py": TEXT.replace("\n", "\r\n")})
+        assert judge(CHECK, look(repository)) == Verdict.SKIP
+
+    def test_a_mode_is_noted(self, repository: Repository):
+        (repository.path / "run.sh").chmod(0o755)
+        assert verdict(look(repository)) == (Verdict.PASS, [("mode-only", "run.sh")])
+
+    def test_a_file_that_became_a_link_is_a_change_like_any_other(self, repository: Repository):
+        (repository.path / "run.sh").unlink()
+        (repository.path / "run.sh").symlink_to("b.py")
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+
+class TestSize:
+    def test_more_lines_than_allowed_fail(self, repository: Repository):
+        repository.commit({"forge.json": '{"audit": {"most_changed_lines": 20}}'})
+        (repository.path / "user.py").unlink()
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+        repository.write({"b.py": "c\n"})
+        (found,) = look(repository).found
+        assert (found.rule, found.severity, found.message) == (
+            "too-large",
+            Severity.FAIL,
+            "23 lines were added or removed, 20 are allowed; most of them in user.py.",
+        )
+
+    def test_evidence_does_not_count(self, repository: Repository):
+        repository.commit(
+            {"forge.json": '{"audit": {"most_changed_lines": 1}}', "Forge/Contracts/phases.md": "p\n"}
+        )
+        repository.write({"Forge/evidence/diff_log.md": TEXT, "new.py": "n\n"})
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    def test_a_configuration_nobody_can_read_is_an_error(self, repository: Repository):
+        repository.write({"forge.json": '{"audit": {"most_changed_lines": 0}}'})
+        assert verdict(look(repository)) == (Verdict.ERROR, [("broken-config", "forge.json")])
+
+
+def test_a_binary_and_a_submodule_change_is_examined(repository: Repository, tmp_path: Path):
+    lib = make_repository(tmp_path / "lib", {"l.py": "l\n"})
+    repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
+    repository.commit({"bin": b"\0a"})
+    Repository(repository.path / "lib").commit({"l.py": "m\n"})
+    repository.write({"bin": b"\0b"})
+    examination = look(repository)
+    assert (verdict(examination), examination.examined) == ((Verdict.PASS, []), 2)
