@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from forge.audits.book import Book, BookState, verify_book
@@ -85,6 +86,7 @@ def authorize(
     *,
     kind: Kind = Kind.AUTHORIZED,
     reason: str = "",
+    at: datetime | None = None,
 ) -> Entry:
     """That commit, by its full id, and all before it. Only a bypass needs no audit that was signed off."""
     if not _COMMIT.fullmatch(commit):
@@ -96,7 +98,7 @@ def authorize(
         return Authorized(commit=commit, by=fit(by), iteration=last_iteration(last), reason=fit(reason))
 
     with open_folder(writer.root, governance) as folder:
-        return add_record(folder, LEDGER, writer, kind, make, at=stamp(now()))
+        return add_record(folder, LEDGER, writer, kind, make, at=stamp(at or now()))
 
 
 def check_signed_off(state: BookState, tree: str | None) -> None:

@@ -66,7 +66,7 @@ def add_record(
     if book.head:
         folder.replace(book.head, write_head(lines[-1], writer.signer))
     writer.keys.remember(writer.root, writer.where(book), head_of(lines[-1]))
-    return entry
+    return lines[-1].entry
 
 
 def recent_entries(folder: EvidenceFolder, book: Book) -> list[Entry]:
