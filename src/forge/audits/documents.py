@@ -128,7 +128,9 @@ class _Builder:
         elif isinstance(event, yaml.ScalarEvent):
             self._put(Piece(Shape.SCALAR, line, event.value), event)
         elif isinstance(event, yaml.AliasEvent):
-            self._put(self._anchors.get(str(event.anchor), Piece(Shape.SCALAR, line)), None)
+            if event.anchor not in self._anchors:
+                raise Unreadable(f"*{event.anchor} stands for nothing", line)
+            self._put(self._anchors[event.anchor], None)
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             self._open.pop()
 

@@ -265,7 +265,8 @@ class _Reader:
 
     def _read_passing(self, function: Node | None, arguments: Arguments, met: Met) -> None:
         """`register(app)`: what is declared on the parameter there ends up on `app`."""
-        if function is None or function.type not in ("identifier", "attribute"):
+        is_name = function is not None and function.type in ("identifier", "attribute")
+        if not is_name or self._names.constructor(met.node, met.scope) is not None:
             return
         given = [(str(index), node) for index, node in enumerate(arguments.positional)]
         for place, node in [*given, *arguments.keywords.items()]:

@@ -126,7 +126,7 @@ def joined(parts: Iterable[str]) -> str:
 
 def nth(node: Node | None, place: int) -> Node | None:
     """A named child; None where there are not so many, or none at all."""
-    return node.named_children[place] if node is not None and place < node.named_child_count else None
+    return node.named_child(place) if node is not None and place < node.named_child_count else None
 
 
 def line_of(node: Node) -> int:
