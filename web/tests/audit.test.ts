@@ -166,9 +166,9 @@ test("a workspace has to be chosen, and then no path is sent", () => {
 
 test("running again asks for the same", () => {
   const request = { phase: "P", claimed_files: ["a.py"], base: null, only: ["A4"], file: null, ledger: true };
-  const input = { project: "x", workspace_id: null, path: "/srv/x", evidence: true, request };
+  const input = { project: "x", workspace_id: null, path: "/srv/x", evidence: true, summary: "S", request };
   const detail: RunDetail = { run: run(), input, steps: [], gates: [], children: [] };
-  expect(sameAudit(detail)).toEqual({ ...request, path: "/srv/x", evidence: true });
+  expect(sameAudit(detail)).toEqual({ ...request, path: "/srv/x", evidence: true, summary: "S" });
 });
 
 test("the list says the verdict, and which checks are the reason", () => {

@@ -22,6 +22,7 @@ from forge.runs.journal import Told, run_stream
 from forge.runs.kinds import RunKind
 from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
+from forge.workspace.observed_place import find_place
 
 KIND = "audit"
 MOST_EVENTS = 100_000
@@ -37,6 +38,7 @@ class AuditInput(BaseModel):
     path: str | None
     request: AuditRequest
     evidence: bool
+    summary: str
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,19 @@ class AuditKind:
             await context.step("ledger", self._append, given, audited)
         return audited["summary"]
 
-    async def _collect(self, step: StepInfo, given: AuditInput) -> None:
-        raise Internal("not there yet")
+    async def _collect(self, step: StepInfo, given: AuditInput) -> dict[str, str]:
+        """Tests that were interrupted are run again: a record is of one run, from its beginning to its end."""
+        from forge.audits.evidence import Account, collect
+
+        place, proven = await self._place(step, given), await self.auditor.get()
+        collected = await collect(
+            lambda: proven.auditor.open(place.path, given.request, git_dir=place.git_dir),
+            find_place(place.path, place.git_dir).root,
+            proven.auditor.keys,
+            self.sandboxes,
+            Account(summary=given.summary),
+        )
+        return {level.name.value: level.status.value for level in collected.run.levels}
 
     async def _audit(self, step: StepInfo, given: AuditInput) -> Told:
         """Told check by check. When its process dies it is done again, and `audit.started` says so."""

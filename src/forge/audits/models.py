@@ -155,6 +155,8 @@ class NewAudit(AuditRequest):
     """Inside one of the allowed roots; one that is relative begins where the server was started."""
     evidence: bool = False
     """Run the project's tests in the sandbox first, and record what came of it."""
+    summary: str = Field(default="", max_length=10_000, pattern=r"^[^\x00]*$")
+    """What the change is for: the beginning of the diff log that is recorded with the tests."""
 
 
 class CheckSummary(BaseModel):

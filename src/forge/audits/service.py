@@ -39,7 +39,7 @@ class Audits:
     async def start(self, account_id: str, new: NewAudit) -> Run:
         """What cannot be audited is refused here, before there is a run."""
         place = await self._kind.places.find(account_id, workspace_id=new.workspace_id, path=new.path)
-        request = AuditRequest(**new.model_dump(exclude={"workspace_id", "path", "evidence"}))
+        request = AuditRequest(**new.model_dump(include=set(AuditRequest.model_fields)))
         (await self._kind.auditor.get()).codes(request)
         if request.claimed_files is not None:
             read_claims(request.claimed_files)
@@ -49,6 +49,7 @@ class Audits:
             path=None if new.workspace_id else str(place.path),
             request=request,
             evidence=new.evidence,
+            summary=new.summary,
         )
         async with self._database.begin() as tx:
             return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))

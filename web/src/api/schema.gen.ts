@@ -2350,6 +2350,11 @@ export interface components {
              * @default false
              */
             evidence: boolean;
+            /**
+             * Summary
+             * @default
+             */
+            summary: string;
         };
         /** NewBudget */
         NewBudget: {

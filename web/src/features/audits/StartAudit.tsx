@@ -59,6 +59,16 @@ function AuditForm({ close }: { close: () => void }) {
           checked={form.evidence}
           onChange={(evidence) => change({ evidence })}
         />
+        {form.evidence && (
+          <TextArea
+            label="What the change is for"
+            rows={2}
+            maxLength={10_000}
+            hint="The beginning of the diff log that is recorded with the tests."
+            value={form.summary}
+            onChange={(event) => change({ summary: event.target.value })}
+          />
+        )}
         <CheckField
           label="Append to the ledger"
           hint="The project's own record of its audits."

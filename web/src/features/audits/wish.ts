@@ -10,6 +10,7 @@ export type Form = {
   base: string;
   only: string;
   evidence: boolean;
+  summary: string;
   ledger: boolean;
 };
 
@@ -22,6 +23,7 @@ export const BLANK: Form = {
   base: "",
   only: "",
   evidence: false,
+  summary: "",
   ledger: false,
 };
 
@@ -45,6 +47,7 @@ export function bodyOf(form: Form): Partial<AuditBody> {
     ...(claims.length > 0 && { claimed_files: claims }),
     only: codes(form.only),
     evidence,
+    ...(evidence && form.summary.trim() && { summary: form.summary.trim() }),
     ledger,
   };
 }

@@ -24,8 +24,8 @@ export function FindingFilter({ filter, codes, change }: Props) {
   const input = useRef<HTMLInputElement>(null);
   useShortcut("/", { label: "Filter the findings", group: "Audit" }, () => input.current?.focus());
   return (
-    <search className="flex min-w-0 flex-1 flex-wrap items-center gap-2">
-      <div className="relative min-w-[140px] flex-1 sm:max-w-[280px]">
+    <search className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:order-3 max-sm:basis-full">
+      <div className="relative min-w-[140px] flex-1 max-sm:basis-full sm:max-w-[280px]">
         <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
         <input
           ref={input}

@@ -5,8 +5,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** What has to be asked to have the same audit once more. */
 export function sameAudit({ input }: RunDetail): Partial<AuditBody> {
-  const { workspace_id, path, evidence, request } = input;
+  const { workspace_id, path, evidence, summary, request } = input;
   const asked = isObject(request) ? request : {};
   const place = workspace_id ? { workspace_id } : { path };
-  return { ...asked, ...place, evidence } as Partial<AuditBody>;
+  return { ...asked, ...place, evidence, summary } as Partial<AuditBody>;
 }
