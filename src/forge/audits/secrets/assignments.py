@@ -9,16 +9,18 @@ from forge.audits.secrets.rules import VENDORS
 
 _PROMISING = "passw|passphrase|pwd|[_.-]pass|dbpass|secret|token|key|credential|creds|auth|access|client|api|dsn|login|sid"
 _NAME = r"[\w.$\[\]-]*"
+_MORE = r"[\w.$\[\] -]*"
+"""What else belongs to the name, in words: `asana token 2 = …`."""
 _LINK = (
     r"(?:\\?[\"'`]|[\])])*\s*"
     r"(?::\s*[A-Za-z_][\w.\[\]| ]*=|[Ss]tring\s*=|[:=!~?]{1,3}[=>]?|->|\|\|=?|,|\(|>|value\s*=)\s*"
     r"\(?"
 )
 _VALUE = (
-    r"(?:[bBrRuUfFL@]{0,2}\\?\"([^\"\s\\]{6,400})\\?\"|[bBrRuUfFL@]{0,2}\\?'([^'\s\\]{6,400})\\?'|`([^`\s]{6,400})`"
-    r"|([^\s\"'`,;<>(){}\[\]\\|&]{6,400}))"
+    r"(?:[bBrRuUfFL@]{0,2}\\?\"([^\"'\s\\]{6,400})\\?\"|[bBrRuUfFL@]{0,2}\\?'([^\"'\s\\]{6,400})\\?'|`([^`\s]{6,400})`"
+    r"|[\"'\\]{0,4}([^\s\"'`,;<>(){}\[\]\\|&]{6,400}))"
 )
-_ANY_VALUE = r"(?:[bBrRuUfFL@]{0,2}\\?[\"'`])?(?:[^\s\"'`]*[0-9]|[A-Za-z]{24})"
+_ANY_VALUE = r"(?:[bBrRuUfFL@]{0,2}[\"'`\\]{1,4})?(?:[^\s\"'`]*[0-9]|[A-Za-z]{24})"
 _QUOTED = 6
 """The group of a value without quotes."""
 
@@ -36,11 +38,11 @@ class Assignment:
 @cache
 def lead() -> str:
     """Found wherever an assignment worth looking at begins; cheap."""
-    return f"(?i:{_words()}){_NAME}(?:{_LINK}|\\s+){_ANY_VALUE}"
+    return f"(?i:{_words()}){_MORE}(?:{_LINK}|\\s+){_ANY_VALUE}"
 
 
 def assignments(line: bytes) -> Iterator[Assignment]:
-    yield from _found(f"((?i:{_NAME}?(?:{_words()}){_NAME}))({_LINK}){_VALUE}", line)
+    yield from _found(f"((?i:{_NAME}?(?:{_words()}){_MORE}))({_LINK}){_VALUE}", line)
     if b" -" in line:
         yield from _found(f"(--?(?i:[\\w-]*(?:{_words()})[\\w-]*))(\\s+){_VALUE}", line)
 

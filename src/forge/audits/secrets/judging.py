@@ -6,30 +6,32 @@ from forge.audits.secrets.assignments import Assignment
 from forge.audits.secrets.entropy import entropy, surprise
 from forge.audits.secrets.models import Hit, Rank, Vendor
 from forge.audits.secrets.patterns import compiled
-from forge.audits.secrets.placeholders import is_alphabet, is_stand_in, is_template
+from forge.audits.secrets.placeholders import is_sequence, is_stand_in, is_template
 from forge.audits.secrets.rules import VENDORS
 from forge.audits.secrets.shapes import pattern_of
 
 GENERIC = "generic-secret"
 
 _HUMAN_NAMES = r"(?i)passw(?:or)?d|passphrase|pwd|[_.-]pass(?:$|[_.-])|dbpass"
-_STRONG = r"(?i)secret|token|api[_.-]?key|credential|creds|private[_.-]?key|access[_.-]?key|auth[_.-]?key|(?:encryption|signing|master|service|account|shared)[_.-]?key"
+_STRONG = r"(?i)secret|token|api[_.-]?key|credential|creds|[_.-]pat$|private[_.-]?key|access[_.-]?key|auth[_.-]?key|(?:encryption|signing|master|service|account|shared)[_.-]?key"
 _PROMISES = rf"{_HUMAN_NAMES}|{_STRONG}|(?i)auth|key|access"
 _OWNED = r"(?i)key|token|secret|pass|pwd|auth|cred|client|api|access|sid|login|dsn"
 _HARMLESS = (
     r"(?i)public|hash|checksum|digest|sha-?\d|md5|finger|integrity|etag|commit|revision|version|algorithm|encoding"
     r"|(?:key|token|secret|auth|access|credential)s?[_.-]?(?:id|ids|name|names|url|uri|type|path|file|dir|size|length|count|limit|arn|ref|regex|pattern|prefix|suffix|field|header|label|title|text|class|color)(?:$|[^a-z])"
     r"|author|csrf|xsrf|nonce|salt|primary[_.-]?key|foreign[_.-]?key|sort[_.-]?key|partition|cache[_.-]?key|keyboard|keycode|keyword|keystore|keyspace|keyframe"
-    r"|monkey|hotkey|turkey|hockey|jockey|donkey|accessib|accessor|tokeniz|_sha|passthr|session[_.-]?key|idempot|translat|locali|i18n|object[_.-]?key|bucket|etag|last4|image|filename|storage[_.-]?key"
+    r"|monkey|hotkey|turkey|hockey|jockey|donkey|accessib|accessor|tokeniz|_sha|passthr|session[_.-]?key|idempot|translat|locali|i18n|object[_.-]?key|[_.-]bucket|^bucket|signature|etag|last4|image|filename|storage[_.-]?key"
 )
 _HEX = r"[0-9a-f]+|[0-9A-F]+"
 _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
-_OPAQUE = r"[\w+/=.~%-]+"
+_OPAQUE = r"[\w+/=.~%:-]+"
+_PRINTABLE = r"[!-~]+"
+_OWN_KEY = r"(?i)[a-z0-9][_.-]?key\s*$"
 
 
 def judge(assignment: Assignment) -> Hit | None:
     value = assignment.value
-    if is_template(value) or is_stand_in(value) or is_alphabet(value):
+    if is_template(value) or is_stand_in(value) or is_sequence(value):
         return None
     if vendor := _vendor(assignment):
         return Hit(vendor.id, vendor.kind, Rank.VENDOR, assignment.start, assignment.end)
@@ -44,7 +46,7 @@ def _vendor(assignment: Assignment) -> Vendor | None:
         return None
     for vendor in VENDORS:
         if any(word in name for word in _words(vendor)) and _fits(vendor, assignment.value):
-            return vendor if _has(_OWNED, assignment.name) else None
+            return vendor if name in _words(vendor) or _has(_OWNED, assignment.name) else None
     return None
 
 
@@ -80,10 +82,23 @@ def _is_generated(assignment: Assignment) -> bool:
         return True
     strong = _has(_HUMAN_NAMES, assignment.name) or _has(_STRONG, assignment.name)
     if compiled(_UUID).fullmatch(value):
-        return strong and entropy(value) >= 3
+        return (strong or _has(_OWN_KEY, assignment.name)) and entropy(value) >= 3
+    if compiled(_OPAQUE).fullmatch(value):
+        return any(_is_generated_part(part, strong=strong) for part in (value, *_parts(value)))
+    is_odd = strong and assignment.is_quoted and compiled(_PRINTABLE).fullmatch(value) is not None
+    return is_odd and _is_opaque(value, 24)
+
+
+def _parts(value: bytes) -> list[bytes]:
+    """Around dots, colons and slashes: `id.secret` is as secret as its longer half."""
+    parts = value.replace(b":", b".").replace(b"/", b".").split(b".")
+    return parts if 1 < len(parts) < 4 else []
+
+
+def _is_generated_part(value: bytes, *, strong: bool) -> bool:
     if compiled(_HEX).fullmatch(value):
         return _is_hex_key(value, 16 if strong else 32)
-    return compiled(_OPAQUE).fullmatch(value) is not None and _is_opaque(value, 16 if strong else 20)
+    return _is_opaque(value, 16 if strong else 20)
 
 
 def _is_hex_key(value: bytes, least: int) -> bool:

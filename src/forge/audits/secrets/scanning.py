@@ -1,16 +1,17 @@
 """Looks for secrets in a text: one pass of one pattern finds the lines worth a second look, the rules look at those."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from forge.audits.secrets.assignments import assignments
 from forge.audits.secrets.assignments import lead as assignment_lead
 from forge.audits.secrets.entropy import entropy
 from forge.audits.secrets.judging import judge
+from forge.audits.secrets.kubernetes import MARK, kubernetes_secrets
 from forge.audits.secrets.models import Hit, Rank, Rule
 from forge.audits.secrets.patterns import compiled
-from forge.audits.secrets.placeholders import is_stand_in, is_template
+from forge.audits.secrets.placeholders import is_common, is_sequence, is_stand_in, is_template
 from forge.audits.secrets.privatekeys import OPENING, private_keys
 from forge.audits.secrets.rules import RULES
 from forge.audits.secrets.rules.making import BEFORE
@@ -26,6 +27,8 @@ def scan(text: bytes, least: Rank = Rank.GENERIC) -> list[Hit]:
     `text` is one line or many: keys in PEM armour are the only thing that is looked for across lines.
     """
     hits = list(private_keys(text)) if OPENING in text else []
+    if MARK in text:
+        hits.extend(kubernetes_secrets(text))
     for start, window in _windows(text, _lead()):
         hits.extend(_moved(hit, start) for rule in _candidates(window) for hit in _apply(rule, window))
     if least < Rank.TOKEN:
@@ -60,17 +63,21 @@ def _moved(hit: Hit, by: int) -> Hit:
     return Hit(hit.rule, hit.kind, hit.rank, hit.start + by, hit.end + by)
 
 
-def _candidates(window: bytes) -> Iterator[Rule]:
-    for rule, starts in _rules():
-        if any(start in window for start in starts):
-            yield rule
+def _candidates(window: bytes) -> Iterable[Rule]:
+    """Each rule once, in order: a dict remembers the order of its keys."""
+    return dict.fromkeys(rule for start, rule in _starts() if start in window)
 
 
 def _apply(rule: Rule, window: bytes) -> Iterator[Hit]:
     for match in compiled(rule.pattern).finditer(window):
         secret = match.group(1) or b""
-        if entropy(secret) >= rule.floor and not is_stand_in(secret) and not is_template(secret):
+        if entropy(secret) >= rule.floor and not is_stand_in(secret) and not _is_typed(rule, secret):
             yield Hit(rule.id, rule.kind, rule.rank, match.start(1), match.end(1))
+
+
+def _is_typed(rule: Rule, secret: bytes) -> bool:
+    """By a person, to show where the secret goes. A token whose shape is right gets no such doubt."""
+    return rule.rank < Rank.TOKEN and (is_template(secret) or is_sequence(secret) or is_common(secret))
 
 
 def _best(hits: list[Hit]) -> list[Hit]:
@@ -93,5 +100,5 @@ def _loose(rule: Rule) -> str:
 
 
 @cache
-def _rules() -> tuple[tuple[Rule, tuple[bytes, ...]], ...]:
-    return tuple((rule, tuple(start.encode() for start in rule.starts)) for rule in RULES)
+def _starts() -> tuple[tuple[bytes, Rule], ...]:
+    return tuple((start.encode(), rule) for rule in RULES for start in rule.starts)

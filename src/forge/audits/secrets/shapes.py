@@ -24,19 +24,20 @@ CLASSES = {
     "q": "2-7A-Z",
 }
 _UUID = "<h8>-<h4>-<h4>-<h4>-<h12>"
-_PART = re.compile(r"<([a-zA-Z])(\d+)(?:-(\d+))?>|<([^<>]*\|[^<>]*)>|([^<]+|<)")
+_PART = re.compile(r"<([a-zA-Z])(\d+)(?:-(\d+)|(\+))?>|<([^<>]*\|[^<>]*)>|([^<]+|<)")
 _LEAD = 12
+_FAR = 10_000
 _MOST_MORE = 20
 """How much longer than it must be an example gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Letters:
-    """`<a20-40>`"""
+    """`<a20>`, `<a20-40>` or `<a20+>`"""
 
     ranges: str
     least: int
-    most: int
+    most: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +91,15 @@ def _parts(shape: str) -> list[Part]:
 
 def _part(match: re.Match[str]) -> Part:
     if match[1] is not None:
-        return Letters(CLASSES[match[1]], int(match[2]), int(match[3] or match[2]))
-    return Choice(tuple(match[4].split("|"))) if match[4] is not None else Choice((match[5],))
+        least = int(match[2])
+        return Letters(CLASSES[match[1]], least, None if match[4] else int(match[3] or least))
+    return Choice(tuple(match[5].split("|"))) if match[5] is not None else Choice((match[6],))
 
 
 def _pattern(part: Part) -> str:
     match part:
         case Letters(ranges, least, most):
-            return f"[{ranges}]{{{least}}}" if least == most else f"[{ranges}]{{{least},{most}}}"
+            return f"[{ranges}]{{{least}}}" if least == most else f"[{ranges}]{{{least},{most or ''}}}"
         case Choice((word,)):
             return re.escape(word)
         case Choice(words):
@@ -111,7 +113,7 @@ def _sample(part: Part, chance: random.Random) -> str:
         return chance.choice(part.words)
     letters = re.sub(r"(.)-(.)", _span, part.ranges)
     return "".join(
-        chance.choices(letters, k=chance.randint(part.least, min(part.most, part.least + _MOST_MORE)))
+        chance.choices(letters, k=chance.randint(part.least, min(part.most or _FAR, part.least + _MOST_MORE)))
     )
 
 

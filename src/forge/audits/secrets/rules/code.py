@@ -3,7 +3,7 @@
 from forge.audits.secrets.rules.making import token
 
 RULES = (
-    token("github-token", "GitHub token", "gh<p|o|u|s|r>_<a36>", harmless=("ghp_<a20>", "ghp_short")),
+    token("github-token", "GitHub token", "gh<p|o|u|s|r>_<a36-255>", harmless=("ghp_<a20>", "ghp_short")),
     token(
         "github-fine-grained-token", "GitHub fine-grained token", "github_pat_<a22>_<a59>", "github_pat_<w82>"
     ),
@@ -25,7 +25,7 @@ RULES = (
     token("gitlab-job-token", "GitLab CI job token", "glcbt-<a1-5>_<w20>"),
     token("gitlab-trigger-token", "GitLab pipeline trigger token", "glptt-<h40>", "glptt-<w20-60>"),
     token("gitlab-mail-token", "GitLab incoming mail token", "glimt-<w25>"),
-    token("gitlab-agent-token", "GitLab agent token", "glagent-<w50-1000>"),
+    token("gitlab-agent-token", "GitLab agent token", "glagent-<w50+>"),
     token("gitlab-oauth-secret", "GitLab OAuth secret", "gloas-<h64>", "gloas-<w64>"),
     token("gitlab-session", "GitLab session cookie", "_gitlab_session=<h32>"),
     token(
@@ -37,9 +37,7 @@ RULES = (
     ),
     token("bitbucket-token", "Bitbucket token", "ATBB<a32>", "ATCTT3<w60-300>=<H8>", "ATCTT3<w150-300>"),
     token("npm-token", "npm token", "npm_<a36>"),
-    token(
-        "pypi-token", "PyPI token", "pypi-AgEIcHlwaS5vcmc<w50-1000>", "pypi-AgENdGVzdC5weXBpLm9yZw<w50-1000>"
-    ),
+    token("pypi-token", "PyPI token", "pypi-AgEIcHlwaS5vcmc<w50+>", "pypi-AgENdGVzdC5weXBpLm9yZw<w50+>"),
     token("rubygems-token", "RubyGems token", "rubygems_<h48>"),
     token("crates-token", "crates.io token", "cio<a32>"),
     token("nuget-token", "NuGet key", "oy2<l43>"),
@@ -58,6 +56,7 @@ RULES = (
         "Sourcegraph token",
         "sgp_<h40>",
         "sgp_<h16>_<h40>",
+        "sgp_<h16>_local_<h40>",
         "sgp_local_<h40>",
         "slk_<h64>",
     ),
@@ -122,7 +121,7 @@ RULES = (
     token(
         "tailscale-key",
         "Tailscale key",
-        "tskey-<auth|api|client|scim|webhook>-<a8-40>-<a20-60>",
+        "tskey-<auth|api|client|scim|webhook|secret>-<a8-40>-<a16-60>",
         "tskey-<a12-40>-<a20-60>",
         "tskey-<auth|api|client|scim|webhook>-<a20-60>",
     ),
@@ -149,7 +148,7 @@ RULES = (
     token(
         "supabase-token",
         "Supabase token",
-        "sbp_<h40>",
+        "sbp_<l40>",
         "sbp_oauth_<h40>",
         "sb_secret_<w22>_<w8>",
         "sb_secret_<w31-36>",
@@ -175,6 +174,13 @@ RULES = (
         floor=3.5,
         starts=("service:", "user:"),
     ),
-    token("age-secret-key", "age secret key", "AGE-SECRET-KEY-1<u58>"),
+    token("prefixed-key", "API key", "key_<h24-128>"),
+    token("apify-token", "Apify token", "apify_api_<a30-40>"),
+    token("mergify-key", "Mergify key", "mergify_application_key_<w60-80>"),
+    token("mongodb-atlas-secret", "MongoDB Atlas secret", "mdb_sa_sk_<w40>"),
+    token("riot-key", "Riot Games key", "RGAPI-<uuid>", "RGAPI-<l8>-<l4>-<l4>-<l4>-<l12>"),
+    token("zuplo-key", "Zuplo key", "zpka_<h32>_<h8>"),
+    token("nylas-key", "Nylas key", "nyk_v0_<a60-70>", "nyk_<a60-70>"),
+    token("age-secret-key", "age secret key", "AGE-SECRET-KEY-1<u58>", "AGE-SECRET-KEY-PQ-1<u58>"),
     token("nostr-key", "Nostr private key", "nsec1<l58>"),
 )

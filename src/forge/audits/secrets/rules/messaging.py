@@ -39,7 +39,7 @@ RULES = (
     Rule(
         "slack-webhook",
         "Slack webhook",
-        r"hooks\.slack(?:-gov)?\.com/((?:services|workflows|triggers)/[0-9A-Z]{8,14}/[0-9A-Za-z/]{20,70})",
+        r"hooks\.slack(?:-gov)?\.com/((?:services|workflows|triggers)/[0-9A-Za-z]{8,14}/[0-9A-Za-z/]{20,70})",
         starts=("hooks.slack",),
         samples=(
             "https://hooks.slack.com/services/T<u8>/B<u8>/<a24>",
@@ -70,7 +70,7 @@ RULES = (
     Rule(
         "teams-webhook",
         "Microsoft Teams webhook",
-        r"\.office\.com/webhook(?:b2/[0-9a-f-]{36}@[0-9a-f-]{36}/IncomingWebhook|[^\s\"']{0,100}?/IncomingWebhook)/([0-9a-f]{32}/[0-9a-f-]{36})",
+        r"\.office\.com/webhook(?:b2/[0-9a-z-]{36}@[0-9a-z-]{36}/IncomingWebhook|[^\s\"']{0,100}?/IncomingWebhook)/([0-9a-z]{32}/[0-9a-z-]{36})",
         starts=("IncomingWebhook",),
         samples=("https://acme.webhook.office.com/webhookb2/<uuid>@<uuid>/IncomingWebhook/<h32>/<uuid>",),
     ),
@@ -116,7 +116,7 @@ RULES = (
     token(
         "twitter-bearer",
         "Twitter bearer token",
-        "AAAAAAAAAAAAAAAAAAAAA<w60-120>",
+        "AAAAAAAAAAAAAA<w60-200>",
         "AAAAAAAAAAAAAAAAAAAAA<w20-60>%<w20-60>",
         floor=3.0,
     ),
@@ -152,7 +152,10 @@ RULES = (
     token("posthog-key", "PostHog personal key", "phx_<a40-50>", "phs_<a40-60>"),
     token("intra42-secret", "Intra42 secret", "s-s4t2<ud|af>-<h64>"),
     token(
-        "authress-key", "Authress key", "<sc|ext|scauth|authress>_<l5-30>.<l4-6>.acc<_|-><l10-32>.<b30-120>"
+        "authress-key",
+        "Authress key",
+        "<sc|ext|scauth|authress>_<a5-30>.<a4-6>.acc<_|-><a10-32>.<b30-120>",
+        "<sc|ext|scauth|authress>_<a5-30>.<a4-6>.acc<_|-><a10-32>.<b30-120>=<|=>",
     ),
     token("contentstack-token", "Contentstack token", "cs<h17>", floor=3.4),
     token("okta-token", "Okta SSWS token", "SSWS <w42>"),
