@@ -31,7 +31,8 @@ class Server:
     def __init__(self, data_dir: Path, *, command: str = "serve", **environment: str) -> None:
         self.data_dir = data_dir
         self._command = command
-        self._environment = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", **environment}
+        usual = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
+        self._environment = {**usual, **environment}
         self._process: subprocess.Popen[bytes] | None = None
         self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
 
