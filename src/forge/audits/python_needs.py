@@ -1,16 +1,19 @@
 """What Python files import without anybody having declared it."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from forge.audits.facts.models import FileFacts, Import
+from forge.audits.loose import read_text
 from forge.audits.manifests.discovery import Manifests, View
 from forge.audits.manifests.models import Group
 from forge.audits.manifests.requirement import normal
 from forge.audits.modules import PythonModules
 from forge.audits.needs import Need, Standing, worst_of
 from forge.audits.packages import Package, declared_name, modules_of, package_of
-from forge.audits.roles import Role, role_of, tests_folder
+from forge.audits.roles import Role, role_of
 from forge.audits.snapshot import Snapshot
 from forge.audits.stdlib import STDLIB
 
@@ -25,6 +28,10 @@ _RUNNERS = {
     "locustfile.py": frozenset({"locust"}),
 }
 """Files that are run by what they import: it is there, or they are not run."""
+
+_ENDS = (".py", ".pyi", "/__init__.py")
+_MEANT = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
+"""Names of modules that are not there on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class PythonNeeds:
         settings = snapshot.project.config
         peers = [source.manifest.peer for source in manifests.sources]
         names = [name for s in manifests.sources if s.format.is_python for name in s.manifest.names]
+        self._snapshot = snapshot
         self._manifests = manifests
         self._modules = modules
         self._custom = {module: name for peer in peers for module, name in peer.modules}
@@ -55,7 +63,6 @@ class PythonNeeds:
         self._test_framework = settings.backend.test_framework
         self._own: dict[tuple[str, str], bool] = {}
         self._answers: dict[tuple[int, str], _Answer] = {}
-        self._props = _props(modules.files)
 
     def of(self, path: str, facts: FileFacts) -> list[Need]:
         role = role_of(path)
@@ -65,9 +72,13 @@ class PythonNeeds:
         view = self._manifests.view(folder, python=True)
         own = self._own
         needs: list[Need] = []
+        soft: set[str] = set()
         for imp in facts.imports:
             top = imp.module.partition(".")[0]
-            if imp.level or top in STDLIB or imp.is_optional:
+            if imp.level or top in STDLIB:
+                continue
+            if imp.is_optional:
+                soft.add(top)
                 continue
             key = (folder, imp.module)
             is_own = own.get(key)
@@ -75,7 +86,7 @@ class PythonNeeds:
                 is_own = own[key] = self._is_own(path, imp.module)
             if not is_own:
                 needs.extend(self._judge(path, imp, role, view))
-        return worst_of(needs) if needs else []
+        return worst_of(need for need in needs if need.label.partition(".")[0] not in soft) if needs else []
 
     def _is_own(self, path: str, module: str) -> bool:
         top = module.partition(".")[0]
@@ -83,8 +94,7 @@ class PythonNeeds:
             return True
         if any(module == name or module.startswith(f"{name}.") for name in self._first_party if "." in name):
             return True
-        root = tests_folder(path)
-        return self._modules.is_own(path, module) or (root is not None and top in self._props.get(root, ()))
+        return self._modules.is_own(path, module)
 
     def _judge(self, path: str, imp: Import, role: Role, view: View) -> Iterator[Need]:
         for module in modules_of(imp):
@@ -92,7 +102,7 @@ class PythonNeeds:
             standing = self._standing(path, imp, role, view, answer)
             if standing is None or (imp.is_from and self._modules.resolve(path, imp)):
                 continue
-            if imp.is_dynamic and role is Role.TEST and not answer.package.is_known:
+            if not answer.package.is_known and self._is_prop(path, imp, role):
                 continue
             yield Need(
                 path=path,
@@ -105,6 +115,31 @@ class PythonNeeds:
                 is_known=answer.package.is_known,
                 declared=answer.declared,
             )
+
+    def _is_prop(self, path: str, imp: Import, role: Role) -> bool:
+        """Beside a file that is run as a script, or made up or made importable by a test or a tool."""
+        top = imp.module.partition(".")[0]
+        beside = f"{path.rpartition('/')[0]}/{top}".lstrip("/")
+        if any(f"{beside}{end}" in self._modules.files for end in _ENDS):
+            return True
+        if role is not Role.RUNTIME and top in self._stems:
+            return True
+        if role is not Role.TEST:
+            return False
+        return imp.is_dynamic or _MEANT.search(top) is not None or self._is_written(path, top)
+
+    def _is_written(self, path: str, top: str) -> bool:
+        """The test has the name in a text: it makes the module itself, as `(folder / "site_app.py").write_text(…)`."""
+        written = re.compile(
+            rf"""["'/]{re.escape(top)}(?:\.py\b|["'/])|sys\.modules\[["']{re.escape(top)}["']\]"""
+        )
+        return written.search(read_text(self._snapshot, path) or "") is not None
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Of all Python files and their folders."""
+        parts = (path.rpartition(".")[0].split("/") for path in self._modules.files)
+        return frozenset(part for names in parts for part in names)
 
     def _answer(self, view: View, module: str) -> _Answer:
         key = (id(view), module)
@@ -148,14 +183,3 @@ def is_met(need: Need, view: View) -> bool:
 
 def _is_in(label: str, names: frozenset[str]) -> bool:
     return "*" in names or label in names or label.partition(".")[0] in names
-
-
-def _props(files: frozenset[str]) -> Mapping[str, frozenset[str]]:
-    """By folder of tests: everything in it that a test can make importable by changing the path."""
-    found: dict[str, set[str]] = {}
-    for path in files:
-        root = tests_folder(path)
-        if root is not None:
-            parts = path[len(root) + 1 :].split("/")
-            found.setdefault(root, set()).update([*parts[:-1], parts[-1].partition(".")[0]])
-    return {root: frozenset(names) for root, names in found.items()}

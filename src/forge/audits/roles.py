@@ -71,35 +71,41 @@ _TOOL = frozenset(
         "examples",
         "sample",
         "samples",
-        "demo",
-        "demos",
+        "benchmark",
+        "benchmarks",
+        "notebooks",
+        ".github",
+        ".circleci",
+        ".ci",
+        ".storybook",
+        "tutorial",
+        "tutorials",
+    ]
+)
+_TOOL_ABOVE = frozenset(
+    [
         "script",
         "scripts",
         "tool",
         "tools",
         "tooling",
         "bench",
-        "benchmark",
-        "benchmarks",
         "perf",
         "ci",
-        ".github",
-        ".circleci",
-        ".ci",
         "dev",
         "devtools",
-        "notebooks",
         "hack",
-        "contrib",
-        "tutorial",
-        "tutorials",
-        "maintenance",
+        "demo",
+        "demos",
         "release",
-        ".storybook",
-        "tasks_ci",
+        "maintenance",
         "playground",
+        "bin",
+        "misc",
     ]
 )
+"""Tools when they lie at the top of a project; deeper they are names like any other."""
+_DEPTH = 2
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_tests?|tests?|conftest|testing|pytest_plugin)\.pyi?$|.*[.-](?:test|spec|e2e|cy|stories)\.[cm]?[jt]sx?$"
 )
@@ -129,18 +135,11 @@ def role_of(path: str) -> Role:
 
 @lru_cache(maxsize=65536)
 def _role_of_folder(folder: str) -> Role:
-    parts = set(folder.lower().split("/")) if folder else set[str]()
+    path = folder.lower().split("/") if folder else []
+    parts = set(path)
     if not _FOREIGN.isdisjoint(parts) or "{{" in folder:
         return Role.FOREIGN
     if not _TEST.isdisjoint(parts):
         return Role.TEST
-    return Role.RUNTIME if _TOOL.isdisjoint(parts) else Role.TOOL
-
-
-def tests_folder(path: str) -> str | None:
-    """The outermost folder of tests that a file lies in."""
-    parts = path.split("/")[:-1]
-    for depth, part in enumerate(parts, 1):
-        if part.lower() in _TEST:
-            return "/".join(parts[:depth])
-    return None
+    above = path[:_DEPTH] if not path or path[0] not in ("src", "lib") else []
+    return Role.TOOL if not _TOOL.isdisjoint(parts) or not _TOOL_ABOVE.isdisjoint(above) else Role.RUNTIME

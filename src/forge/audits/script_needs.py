@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from forge.audits.facts.models import FileFacts, Import
 from forge.audits.loose import read_text
@@ -28,12 +29,12 @@ class ScriptNeeds:
         self._modules = modules
         self._custom = snapshot.project.config.audit.import_names
         self._own: dict[tuple[str, str], bool] = {}
-        self._bundlers = sorted(
-            e.path
-            for e in snapshot.files()
-            if _BUNDLER.match(e.path.rpartition("/")[2]) and "node_modules/" not in e.path
-        )
         self._aliases: dict[str, bool] = {}
+
+    @cached_property
+    def _bundlers(self) -> list[str]:
+        names = ((path, path.rpartition("/")[2]) for path in sorted(self._modules.files))
+        return [path for path, name in names if _BUNDLER.match(name) and "node_modules/" not in path]
 
     def of(self, path: str, facts: FileFacts) -> list[Need]:
         if not facts.imports or role_of(path) is Role.FOREIGN:

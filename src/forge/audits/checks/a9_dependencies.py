@@ -8,11 +8,11 @@ from forge.audits.check import Check, Examination, Found, examined
 from forge.audits.checks.a9_docs import DOCS
 from forge.audits.checks.a9_fixtures import FIXTURES
 from forge.audits.facts.analyzer import facts_of
-from forge.audits.facts.models import LANGUAGES, FileFacts, Language
+from forge.audits.facts.models import LANGUAGES, FileFacts
 from forge.audits.loose import read_text
 from forge.audits.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
 from forge.audits.models import Severity
-from forge.audits.modules import Modules, language_of
+from forge.audits.modules import PythonModules, ScriptModules
 from forge.audits.needs import Need, Standing
 from forge.audits.project import CONFIG
 from forge.audits.python_needs import PythonNeeds, is_met
@@ -34,6 +34,7 @@ _RULES = {
     Standing.TYPES_ONLY: ("types-only", Severity.NOTE),
 }
 _NOTHING = "there is no Python, JavaScript or TypeScript"
+_PYTHON = (".py", ".pyi")
 MOST_NAMED = 8
 
 
@@ -62,7 +63,9 @@ class _Audit:
         self._changed = frozenset(change.path for change in snapshot.changes)
 
     def run(self) -> Examination:
-        facts = {path: one for path, one in facts_of(self._snapshot).items() if not self._is_ignored(path)}
+        facts = facts_of(self._snapshot)
+        if self._ignored:
+            facts = {path: one for path, one in facts.items() if not self._is_ignored(path)}
         found = [*self._missing_manifest(), *self._broken_manifests()]
         found += self._unread(facts)
         found += self._told(self._needs(facts))
@@ -113,28 +116,34 @@ class _Audit:
                 one.broken_line,
                 subject="unparsable",
             )
-        for entry in self._snapshot.files(*LANGUAGES):
-            is_large = entry.size > MOST_BYTES and not self._is_ignored(entry.path)
-            if is_large and role_of(entry.path) is not Role.FOREIGN:
+        for path, entry in self._snapshot.tree.entries.items():
+            is_code = entry.size > MOST_BYTES and entry.kind.is_file and entry.suffix in LANGUAGES
+            if is_code and not self._is_ignored(path) and role_of(path) is not Role.FOREIGN:
                 yield Found(
                     "unexamined",
-                    Severity.ERROR if entry.path in self._changed else Severity.NOTE,
-                    f"{entry.path} is larger than {MOST_BYTES >> 20} MiB and was not examined",
+                    Severity.ERROR if path in self._changed else Severity.NOTE,
+                    f"{path} is larger than {MOST_BYTES >> 20} MiB and was not examined",
                     "Split it, or leave it out with audit.ignore in forge.json.",
-                    entry.path,
-                    None,
+                    path,
                     subject="unexamined",
                 )
 
     def _needs(self, facts: Mapping[str, FileFacts]) -> Iterator[Need]:
-        modules = Modules.of(self._snapshot)
-        python = PythonNeeds(self._snapshot, self._manifests, modules.python)
-        script = ScriptNeeds(self._snapshot, self._manifests, modules.script)
-        for path, one in facts.items():
-            is_python = language_of(path) is Language.PYTHON
-            for need in python.of(path, one) if is_python else script.of(path, one):
-                if all(source.is_read for source in need.view.sources):
-                    yield need
+        """What a manifest that cannot be read would say is unknown: nobody is blamed for it."""
+        by_language: dict[bool, list[str]] = {True: [], False: []}
+        for path in facts:
+            by_language[path.endswith(_PYTHON)].append(path)
+        judges: list[tuple[list[str], PythonNeeds | ScriptNeeds]] = []
+        if by_language[True]:
+            python = PythonModules.of(self._snapshot)
+            judges.append((by_language[True], PythonNeeds(self._snapshot, self._manifests, python)))
+        if by_language[False]:
+            script = ScriptModules.of(self._snapshot)
+            judges.append((by_language[False], ScriptNeeds(self._snapshot, self._manifests, script)))
+        for paths, judge in judges:
+            for path in paths:
+                needs = judge.of(path, facts[path])
+                yield from (need for need in needs if all(source.is_read for source in need.view.sources))
 
     def _told(self, needs: Iterable[Need]) -> list[Found]:
         told: list[Found] = []

@@ -59,6 +59,7 @@ _NAMES = {
     "deno.json": Format.DENO,
     "deno.jsonc": Format.DENO,
 }
+_ENDINGS = (".txt", ".in", *_NAMES)
 _REQUIREMENTS = re.compile(r"(?:^|[._-])(?:requirements?|reqs|deps)(?:[._-]|$)", re.IGNORECASE)
 _FOLDER = re.compile(r"(?:requirements?|reqs|deps)(?:[._-][\w.-]*)?$", re.IGNORECASE)
 _CONSTRAINTS = re.compile(r"constraints?|overrides?", re.IGNORECASE)
@@ -93,6 +94,9 @@ class ManifestAnalyzer:
     def __call__(self, suffix: str, data: bytes) -> Manifest:
         return _READERS[self.format](data)
 
+    def unreadable(self) -> Manifest:
+        return broken("reading it takes too much")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -123,11 +127,6 @@ class View:
         """Names without their separators to names: `googlecloudstorage`."""
         return {name.replace("-", ""): name for name in self.declared}
 
-    @cached_property
-    def memory(self) -> dict[str, object]:
-        """For whoever asks the same again and again."""
-        return {}
-
 
 @dataclass(frozen=True)
 class Manifests:
@@ -137,16 +136,14 @@ class Manifests:
     @classmethod
     def of(cls, snapshot: Snapshot, also: str | None = None) -> "Manifests":
         """`also` is a file that the project names as its manifest: everything sees it."""
-        found = {
-            e.path: f for e in snapshot.files() if (f := format_of(e.path)) and not _is_installed(e.path)
-        }
+        found = dict(_find(snapshot))
         if also is not None and also in snapshot.tree.entries and also not in found:
             found[also] = Format.REQUIREMENTS
         manifests = _read(snapshot, found)
         _include(snapshot, found, manifests)
-        groups = _included_groups(found, manifests)
+        groups, scopes = _included_groups(found, manifests), _included_scopes(found, manifests)
         sources = [
-            Source(p, f, _with_group(manifests[p], groups.get(p)), "" if p == also else _scope(p))
+            Source(p, f, _with_group(manifests[p], groups.get(p)), "" if p == also else scopes[p])
             for p, f in found.items()
             if p in manifests
         ]
@@ -155,8 +152,11 @@ class Manifests:
             tuple(sorted(sources, key=lambda s: (-len(s.scope), order.index(s.format), len(s.path), s.path)))
         )
 
-    def of_language(self, *, python: bool) -> list[Source]:
-        return [s for s in self.sources if s.format.is_python is python and s.manifest.is_declaring]
+    @cached_property
+    def _declaring(self) -> dict[bool, list[Source]]:
+        """For Python, and for scripts."""
+        declaring = [source for source in self.sources if source.manifest.is_declaring]
+        return {python: [s for s in declaring if s.format.is_python is python] for python in (True, False)}
 
     def view(self, folder: str, *, python: bool) -> View:
         key = (folder, python)
@@ -167,11 +167,19 @@ class Manifests:
 
     def _make(self, folder: str, *, python: bool) -> View:
         """Where nothing is in sight, all there is: a project may keep its manifest beside its sources."""
-        every = self.of_language(python=python)
+        every = self._declaring[python]
         if folder and all(source.scope != folder for source in every):
             return self.view(folder.rpartition("/")[0], python=python)
         seen = [s for s in every if not s.scope or s.scope == folder or folder.startswith(f"{s.scope}/")]
         return view_of(seen or every)
+
+
+def _find(snapshot: Snapshot) -> Iterator[tuple[str, Format]]:
+    for path, entry in snapshot.tree.entries.items():
+        if not path.endswith(_ENDINGS) or not entry.kind.is_file:
+            continue
+        if (found := format_of(path)) is not None and not _is_installed(path):
+            yield path, found
 
 
 def view_of(sources: Sequence[Source]) -> View:
@@ -250,6 +258,19 @@ def _included_groups(formats: Mapping[str, Format], manifests: Mapping[str, Mani
                 seen.add(target)
                 waiting.append(target)
     return groups
+
+
+def _included_scopes(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, str]:
+    """Who sees a file sees what it includes."""
+    scopes = {path: _scope(path) for path in formats}
+    waiting = [path for path, manifest in manifests.items() if manifest.includes]
+    while waiting:
+        path = waiting.pop()
+        for _, target in _targets(path, manifests[path]):
+            if target in scopes and target in manifests and len(scopes[path]) < len(scopes[target]):
+                scopes[target] = scopes[path]
+                waiting.append(target)
+    return scopes
 
 
 def _named_group(path: str) -> Group:

@@ -7,13 +7,12 @@ manifest too much than to call a declared package undeclared.
 
 from collections.abc import Iterator
 
-import tree_sitter_python
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
-from forge.audits.manifests.models import Declared, Group, Include, Manifest, Problem, is_dev_name
+from forge.audits.facts.parsing import Grammar, cut, parse
+from forge.audits.manifests.models import Declared, Group, Include, Manifest, broken, is_dev_name
 from forge.audits.manifests.requirement import normal, requirement_name
 
-_LANGUAGE = Language(tree_sitter_python.language())
 _KEYS = {
     "install_requires": Group.RUNTIME,
     "requires": Group.RUNTIME,
@@ -29,12 +28,13 @@ MOST_STEPS = 400
 
 
 def read_setup_py(data: bytes) -> Manifest:
-    root = Parser(_LANGUAGE).parse(data).root_node
-    return _Program(root).read()
+    root = parse(Grammar.PYTHON, data)
+    return broken("it is nested too deeply") if root is None else _Program(root, data).read()
 
 
 class _Program:
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: Node, source: bytes) -> None:
+        self._source = source
         self._nodes = list(_walk(root, MOST_NODES))
         self._values: dict[str, list[Node]] = {}
         self._wanted: list[tuple[str, Node]] = []
@@ -45,10 +45,10 @@ class _Program:
 
     def read(self) -> Manifest:
         if self._is_broken:
-            return Manifest(problems=(Problem("it is no Python"),))
+            return broken("it is no Python")
         found = [one for key, node in self._wanted for one in self._follow(node, _KEYS[key])]
-        runtime = [node for key, node in self._wanted if key == "install_requires"]
-        if runtime and not any(one.group is Group.RUNTIME for one in found):
+        is_computed = any(key == "install_requires" and node.type not in _LISTS for key, node in self._wanted)
+        if is_computed and not any(one.group is Group.RUNTIME for one in found):
             found += self._everything()
         return Manifest(
             declared=tuple(one for one in found if isinstance(one, Declared)),
@@ -62,7 +62,7 @@ class _Program:
         elif node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             if name is not None and body is not None:
-                self._values.setdefault(_text(name), []).append(body)
+                self._values.setdefault(self._text(name), []).append(body)
         elif node.type == "keyword_argument":
             self._want(node.child_by_field_name("name"), node.child_by_field_name("value"))
         elif node.type == "pair":
@@ -75,14 +75,14 @@ class _Program:
         if left is None or right is None:
             return
         if left.type == "identifier":
-            self._values.setdefault(_text(left), []).append(right)
-            if _text(left) in _KEYS and _text(left) != "requires":
-                self._wanted.append((_text(left), right))
+            self._values.setdefault(self._text(left), []).append(right)
+            if self._text(left) in _KEYS and self._text(left) != "requires":
+                self._wanted.append((self._text(left), right))
         elif left.type == "subscript":
             value, key = left.child_by_field_name("value"), left.child_by_field_name("subscript")
             self._want(key, right)
             if value is not None and value.type == "identifier":
-                self._values.setdefault(_text(value), []).append(right)
+                self._values.setdefault(self._text(value), []).append(right)
 
     def _learn_call(self, node: Node) -> None:
         """`requires.append("x")` adds to `requires`."""
@@ -90,17 +90,22 @@ class _Program:
         if function is None or arguments is None or function.type != "attribute":
             return
         target, verb = function.child_by_field_name("object"), function.child_by_field_name("attribute")
-        if target is not None and verb is not None and target.type == "identifier" and _text(verb) in _ADDING:
-            self._values.setdefault(_text(target), []).append(arguments)
+        if (
+            target is not None
+            and verb is not None
+            and target.type == "identifier"
+            and self._text(verb) in _ADDING
+        ):
+            self._values.setdefault(self._text(target), []).append(arguments)
 
     def _want(self, key: Node | None, value: Node | None) -> None:
         if key is None or value is None:
             return
-        name = _literal(key) if key.type == "string" else _text(key)
+        name = self._literal(key) if key.type == "string" else self._text(key)
         if name in _KEYS:
             self._wanted.append((name, value))
         elif name == "name" and value.type == "string" and self._name is None:
-            self._name = _literal(value)
+            self._name = self._literal(value)
 
     def _follow(self, start: Node, group: Group) -> Iterator[Declared | Include]:
         """All texts that the expression can reach, keys of dictionaries aside."""
@@ -109,9 +114,9 @@ class _Program:
             steps += 1
             node, kind = waiting.pop()
             if node.type == "string":
-                yield from _read_text(node, kind)
+                yield from self._read_text(node, kind)
             elif node.type == "identifier":
-                name = _text(node)
+                name = self._text(node)
                 if name not in seen:
                     seen.add(name)
                     waiting += [(value, kind) for value in reversed(self._values.get(name, []))]
@@ -124,25 +129,36 @@ class _Program:
         key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
         if value is None:
             return []
-        is_dev = key is not None and key.type == "string" and is_dev_name(_literal(key).partition(":")[0])
+        is_dev = (
+            key is not None and key.type == "string" and is_dev_name(self._literal(key).partition(":")[0])
+        )
         return [(value, Group.DEV if is_dev and group is Group.OPTIONAL else group)]
 
     def _everything(self) -> Iterator[Declared | Include]:
         for node in self._nodes:
             if node.type != "string" or node.parent is None:
                 continue
-            if _literal(node).endswith(_FILES) or node.parent.type in _LISTS:
-                yield from _read_text(node, Group.RUNTIME)
+            if self._literal(node).endswith(_FILES) or node.parent.type in _LISTS:
+                yield from self._read_text(node, Group.RUNTIME)
 
+    def _read_text(self, node: Node, group: Group) -> Iterator[Declared | Include]:
+        text, line = self._literal(node), node.start_point[0] + 1
+        if text.endswith(_FILES):
+            yield Include(text, group if group is not Group.RUNTIME else None, line)
+            return
+        for each in text.splitlines():
+            if each.strip() and not each.strip().startswith(("#", "-")) and (name := requirement_name(each)):
+                yield Declared(name, group, "setup()", line)
 
-def _read_text(node: Node, group: Group) -> Iterator[Declared | Include]:
-    text, line = _literal(node), node.start_point[0] + 1
-    if text.endswith(_FILES):
-        yield Include(text, group if group is not Group.RUNTIME else None, line)
-        return
-    for each in text.splitlines():
-        if each.strip() and not each.strip().startswith(("#", "-")) and (name := requirement_name(each)):
-            yield Declared(name, group, "setup()", line)
+    def _text(self, node: Node) -> str:
+        return cut(self._source, node)
+
+    def _literal(self, node: Node) -> str:
+        """The content of a string; where something is filled in, it is no text that could be known."""
+        pieces = [child for child in node.named_children if child.type == "string_content"]
+        if any(child.type == "interpolation" for child in node.named_children):
+            return ""
+        return "".join(self._text(piece) for piece in pieces)
 
 
 def _walk(root: Node, most: int) -> Iterator[Node]:
@@ -152,15 +168,3 @@ def _walk(root: Node, most: int) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(node.named_children))
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _literal(node: Node) -> str:
-    """The content of a string; where something is filled in, it is no text that could be known."""
-    pieces = [child for child in node.named_children if child.type == "string_content"]
-    if any(child.type == "interpolation" for child in node.named_children):
-        return ""
-    return "".join(_text(piece) for piece in pieces)
