@@ -14,10 +14,23 @@ from forge.audits.facts.python_names import CONSTRUCTORS, PythonNames, bases
 from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
 from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, parameter_name, rounds
 
-_WORTH_A_LOOK = re.compile(
-    rb"fastapi|flask|starlette|quart|FastAPI|Flask|Starlette|Quart|[Rr]out|ROUT|[Bb]lueprint|add_url_rule|add_api_|\bapp\b"
-    rb"|@[\w.]+\.(?:route|get|post|put|patch|delete|websocket|api_route)\("
+_WORDS = (
+    *(
+        b"router",
+        b"Router",
+        b"ROUTE",
+        b".route(",
+        b"Route(",
+        b"routes",
+        b"FastAPI",
+        b"Flask",
+        b"Starlette",
+        b"Quart",
+    ),
+    *(b"lueprint", b"add_url_rule", b"(app)", b"(app,", b"=app)", b"=app,"),
 )
+"""One of them is in every file that has to do with routes; looking for words is a hundred times faster than a pattern."""
+_DECORATED = re.compile(rb"@[\w.]+\.(?:get|post|put|patch|delete|websocket)\(")
 VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 _DECORATORS = {
     **{verb: verb.upper() for verb in VERBS},
@@ -30,12 +43,13 @@ _ADDING = {"add_api_route": "endpoint", "add_route": "route", "add_url_rule": "v
 _ADDING_WEBSOCKETS = ("add_api_websocket_route", "add_websocket_route")
 _MOUNTING = ("include_router", "register_blueprint", "mount")
 _WORTH_A_NAME = re.compile(r"app|api|rout|blueprint|bps?\b|server|module", re.IGNORECASE)
+_MOST_PASSED = 16
 _LISTS = ("list", "tuple", "binary_operator")
 _STATIC = re.compile(r"static", re.IGNORECASE)
 
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
-    if _WORTH_A_LOOK.search(data) is None:
+    if not any(word in data for word in _WORDS) and _DECORATED.search(data) is None:
         return RouteFacts()
     return _Reader(root, data).read()
 
@@ -57,7 +71,7 @@ class _Reader:
             for value, scope in assigned:
                 self._declare_value(name, value, scope)
         for met in self._names.met:
-            for scope in rounds(met, self._text(met.node), self._names.items_of):
+            for scope in rounds(met, self._text, self._names.items_of):
                 if met.node.type == "decorated_definition":
                     self._read_decorators(Met(met.node, scope))
                 else:
@@ -269,7 +283,7 @@ class _Reader:
         if not is_name or self._names.constructor(met.node, met.scope) is not None:
             return
         given = [(str(index), node) for index, node in enumerate(arguments.positional)]
-        for place, node in [*given, *arguments.keywords.items()]:
+        for place, node in [*given, *arguments.keywords.items()][:_MOST_PASSED]:
             if node.type not in ("identifier", "attribute") or not _WORTH_A_NAME.search(
                 self._text(node)[:100]
             ):

@@ -50,8 +50,10 @@ class Scope:
         return self.outer if self.outer is not None and self.outer.is_class and not self.is_class else None
 
     def has(self, name: str) -> bool:
-        places = (self.values, self.loops, self.parameters, self.inner, self.imports)
-        return any(name in place for place in places)
+        # Written out, as this is asked for every name of a file.
+        if name in self.values or name in self.parameters or name in self.imports:
+            return True
+        return name in self.inner or name in self.loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +94,14 @@ def parameter_name(scope: Scope, name: str) -> str:
     return f"{scope.of_class.name}().{scope.name.rpartition('.')[2]}({index - 1})"
 
 
-def rounds(met: Met, written: str, items: Callable[[Node, Scope], Sequence[Node] | None]) -> list[Scope]:
+def rounds(
+    met: Met, text: Callable[[Node], str], items: Callable[[Node, Scope], Sequence[Node] | None]
+) -> list[Scope]:
     """One scope per round of the loop whose variable a node mentions, where the file says what is looped over."""
     here: Scope | None = met.scope
     while here is not None:
         for name, loop in here.loops.items():
-            if loop.holds(met.node) and re.search(rf"\b{re.escape(name)}\b", written):
+            if loop.holds(met.node) and re.search(rf"\b{re.escape(name)}\b", text(met.node)):
                 over = items(loop.over, here)
                 if over is not None:
                     return [_round(here, loop.body, met.scope, item) for item in over[:MOST_NAMES]]

@@ -15,9 +15,20 @@ from forge.audits.facts.scopes import Met, Scope, anonymous, line_of, nth, round
 from forge.audits.facts.script_names import APPS, ScriptNames
 from forge.audits.facts.script_syntax import unwrapped
 
-_WORTH_A_LOOK = re.compile(
-    rb"express|koa|Router\b|\.(?:get|post|put|patch|delete|all|ws)\(\s*['\"`\[]|\brout|Routes?\b|\bapp\b"
+_WORDS = (
+    b"express",
+    b"koa",
+    b"oute",
+    b"(app)",
+    b"(app,",
+    b"app.",
+    b".get('",
+    b'.get("',
+    b".post('",
+    b'.post("',
+    b".use(",
 )
+"""One of them is in every file that has to do with routes; looking for words is a hundred times faster than a pattern."""
 _LONG_LINES = 500
 """On average: a bundle that was packed for a browser declares no routes, and is slow to look at."""
 _MOST_CHAINED = 200
@@ -42,7 +53,7 @@ _NO_PATHS = (
 
 def routes_of(root: Node, data: bytes) -> RouteFacts:
     is_packed = len(data) > 20_000 and len(data) > _LONG_LINES * (data.count(b"\n") + 1)
-    if is_packed or (len(data) > _SHORT and _WORTH_A_LOOK.search(data) is None):
+    if is_packed or (len(data) > _SHORT and not any(word in data for word in _WORDS)):
         return RouteFacts()
     return _Reader(root, data).read()
 
@@ -65,7 +76,7 @@ class _Reader:
             if met.node.type in ("assignment_expression", "export_statement"):
                 self._read_export(met)
                 continue
-            for scope in rounds(met, self._text(met.node), self._names.items_of):
+            for scope in rounds(met, self._text, self._names.items_of):
                 self._read_call(Met(met.node, scope))
         routes, mounts = dict.fromkeys(self._routes), dict.fromkeys(self._mounts)
         return RouteFacts(tuple(routes), tuple(mounts), tuple(self._routers.values()))
