@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import Protocol, TypeVar
 
 from forge.audits.analysis import Analyzer
@@ -43,7 +42,8 @@ class Entry:
 
     @property
     def suffix(self) -> str:
-        return PurePosixPath(self.path).suffix.lower()
+        stem, dot, end = self.path.rpartition("/")[2].rpartition(".")
+        return f".{end.lower()}" if stem and dot and end else ""
 
 
 class ChangeKind(StrEnum):
