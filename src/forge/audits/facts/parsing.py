@@ -45,9 +45,12 @@ class _Reader:
         self._data = data
         self._end = time.thread_time() + LIMIT_S + LIMIT_S_PER_MB * len(data) / (1 << 20)
         self.is_over = False
+        self.is_read = False
+        """From then on it is only asked for the text of nodes, and must answer."""
 
     def __call__(self, offset: int, _: Point) -> bytes:
-        self.is_over = self.is_over or time.thread_time() > self._end
+        if not self.is_read:
+            self.is_over = self.is_over or time.thread_time() > self._end
         return b"" if self.is_over else self._data[offset : offset + CHUNK]
 
 
@@ -85,11 +88,12 @@ def same_length(data: bytes) -> bytes:
 
 
 def parse(grammar: Grammar, source: bytes) -> Node | None:
-    """None when it is nested too deeply or takes too long. Do not ask nodes for their `text`: cut it out of the source."""
+    """None when it is nested too deeply or takes too long. `cut` is cheaper than a node's `text`."""
     if _depth(source) > MOST_DEPTH:
         return None
     reader = _Reader(source)
     root = Parser(language(grammar)).parse(reader).root_node
+    reader.is_read = True
     return None if reader.is_over else root
 
 

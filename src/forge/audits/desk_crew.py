@@ -1,0 +1,158 @@
+"""Processes that analyse files side by side, and survive a file that kills or never ends."""
+
+import contextlib
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import BinaryIO, Self, cast
+
+from forge.audits.desk_worker import read_frame, write_frame
+
+LIMIT_S = 20.0
+LIMIT_S_PER_MB = 20.0
+"""For a chunk and for a file. A hundred times what ordinary code takes."""
+ISOLATED = ("-I", "-X", "utf8", "-m", "forge.audits.desk_worker")
+"""Nothing of the folder it is started in, or of the environment, is ever imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file to analyse."""
+
+    suffix: str
+    blob: str
+    path: str
+    data: bytes
+
+
+Chunk = list[Piece]
+Answer = tuple[Piece, bytes | None]
+"""None where the analysis died or did not end."""
+
+
+class WorkerDied(RuntimeError):
+    pass
+
+
+class Worker:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            (sys.executable, *ISOLATED),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+        )
+
+    def ask(self, analyzer: bytes, chunk: Chunk) -> list[bytes]:
+        limit_s = LIMIT_S + LIMIT_S_PER_MB * sum(len(piece.data) for piece in chunk) / (1 << 20)
+        timer = threading.Timer(limit_s, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            write_frame(
+                cast("BinaryIO", self._process.stdin), (analyzer, [(p.suffix, p.data) for p in chunk])
+            )
+            return read_frame(cast("BinaryIO", self._process.stdout))
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            raise WorkerDied from error
+        finally:
+            timer.cancel()
+
+    def stop(self) -> None:
+        self._process.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                cast("BinaryIO", pipe).close()
+        self._process.wait()
+
+
+class Crew:
+    """Started when first needed, kept for the next analysis, gone when closed."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._all: set[Worker] = set()
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            workers, self._all = self._all, set()
+        for worker in workers:
+            worker.stop()
+
+    def can(self, analyzer: bytes) -> bool:
+        """Whether another process can be started and knows this analyzer."""
+        try:
+            worker = self._take()
+        except OSError:
+            return False
+        try:
+            worker.ask(analyzer, [])
+        except WorkerDied:
+            self._drop(worker)
+            return False
+        self._idle.put(worker)
+        return True
+
+    def run(self, analyzer: bytes, chunks: Iterable[Chunk]) -> Iterator[Answer]:
+        """In any order. The chunks are taken by the calling thread, and not much earlier than they are needed."""
+        with ThreadPoolExecutor(self._size, "desk") as threads:
+            waiting: set[Future[list[Answer]]] = set()
+            try:
+                for chunk in chunks:
+                    waiting.add(threads.submit(self._solve, analyzer, chunk))
+                    if len(waiting) > 2 * self._size:
+                        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                        for future in done:
+                            yield from future.result()
+                for future in waiting:
+                    yield from future.result()
+            except BaseException:
+                self.close()  # so that no thread waits for a process that nobody wants any more
+                threads.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    def _solve(self, analyzer: bytes, chunk: Chunk) -> list[Answer]:
+        worker = self._take()
+        try:
+            answers = worker.ask(analyzer, chunk)
+        except WorkerDied:
+            self._drop(worker)
+            if self._is_closed:
+                raise
+            if len(chunk) == 1:
+                return [(chunk[0], None)]
+            return [answer for piece in chunk for answer in self._solve(analyzer, [piece])]
+        self._idle.put(worker)
+        return list(zip(chunk, answers, strict=True))
+
+    def _take(self) -> Worker:
+        with contextlib.suppress(queue.Empty):
+            return self._idle.get_nowait()
+        with self._lock:
+            if self._is_closed:
+                raise WorkerDied
+            worker = Worker()
+            self._all.add(worker)
+            return worker
+
+    def _drop(self, worker: Worker) -> None:
+        with self._lock:
+            self._all.discard(worker)
+        worker.stop()
