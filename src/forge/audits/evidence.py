@@ -1,13 +1,14 @@
 """Making evidence: run the four levels on the files as they are, and sign what came of it together with their hash."""
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 from forge.audits.chain import Entry, canonical, hash_line, next_entry, write_line
+from forge.audits.check import Check
 from forge.audits.evidence_folder import EvidenceFolder, open_folder
 from forge.audits.keys import Keys
 from forge.audits.ledger import open_writer, verify_in
@@ -27,6 +28,7 @@ from forge.audits.records import (
     listed,
     stamp,
 )
+from forge.audits.registry import choose, load_checks
 from forge.audits.rendering_diff import render_diff_log
 from forge.audits.rendering_runs import render_latest
 from forge.audits.sandboxed import Bench
@@ -40,6 +42,7 @@ from forge.kernel.ids import new_id
 from forge.sandbox.choice import Sandboxes
 
 TIMEOUT_S = 900.0
+CONTRACTS = ("A4", "W3")
 MOST_RUNS = 200
 """Runs of added lines that are listed of one file."""
 MOST_NAMED = 10
@@ -47,12 +50,16 @@ OpenSnapshot = Callable[[], AbstractContextManager[Snapshot]]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class EvidenceRequest:
     """What a person says about the change; everything else Forge finds out."""
 
     summary: str = ""
     notes: str = ""
     next_steps: str = ""
+    timeout_s: float = TIMEOUT_S
+    """Of each command."""
+    contracts: Sequence[Check] | None = None
+    """The checks of the last level; A4 and W3, unless told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +74,22 @@ async def collect(
     root: Path,
     keys: Keys,
     sandboxes: Sandboxes,
-    account: Account,
+    request: EvidenceRequest,
     *,
-    timeout_s: float = TIMEOUT_S,
     on_level: OnLevel = lambda _: None,
 ) -> Collected:
     """The snapshot is opened twice: before and after, since tests that change the files they prove prove nothing."""
     started_at = exact_stamp(now())
+    contracts = choose(load_checks(), CONTRACTS) if request.contracts is None else request.contracts
     async with Thread() as thread:
         before = await thread.enter(open_snapshot)
         await thread.run(_check, before, root)
         tasks = await thread.run(plan, before, root)
-        bench = Bench(root, before.governance.evidence, sandboxes, tasks, timeout_s)
-        levels = await Verifier(before, bench, thread, on_level).verify()
+        bench = Bench(root, before.governance.evidence, sandboxes, tasks, request.timeout_s)
+        levels = await Verifier(before, bench, thread, contracts, on_level).verify()
         after = await thread.enter(open_snapshot)
         run = await thread.run(_run, before, after, levels, started_at, await _runtime(sandboxes))
-        log = await thread.run(_diff_log, before, run, account)
+        log = await thread.run(_diff_log, before, run, request)
         writer = await thread.run(_writer, keys, root, before)
         entry = await thread.run(write_evidence, writer, before, run, log)
     return Collected(run, log, entry)
@@ -156,7 +163,7 @@ def _difference(before: Snapshot, after: Snapshot) -> str:
     return fit(f"files changed while they were tested: {', '.join(names[:MOST_NAMED])}{more}")
 
 
-def _diff_log(snapshot: Snapshot, run: TestRun, account: Account) -> DiffLog:
+def _diff_log(snapshot: Snapshot, run: TestRun, account: EvidenceRequest) -> DiffLog:
     runs = _runs_of_lines(snapshot.added_lines)
     return DiffLog(
         phase=run.phase,

@@ -76,7 +76,7 @@ def _collect(
     path: Path, request: "AuditRequest", account: dict[str, str], timeout_s: int, say: Callable[[str], None]
 ) -> "Collected":
     from forge.audits.auditor import Auditor
-    from forge.audits.evidence import Account, collect
+    from forge.audits.evidence import EvidenceRequest, collect
     from forge.config import load_settings
     from forge.sandbox.choice import Sandboxes
     from forge.sandbox.models import Level
@@ -88,8 +88,7 @@ def _collect(
         find_place(path).root,
         _keys(),
         Sandboxes(Level(load_settings().sandbox_required)),
-        Account(**account),
-        timeout_s=timeout_s,
+        EvidenceRequest(account["summary"], account["notes"], account["next_steps"], timeout_s),
         on_level=lambda level: say(f"{level.name}: {level.status}"),
     )
     return asyncio.run(collecting)

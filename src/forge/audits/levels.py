@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from forge.audits.check import Check
 from forge.audits.engine import audit
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.audits.paths import shown
 from forge.audits.records import Level, LevelName, Status, Step, exact_stamp, fit
-from forge.audits.registry import choose, load_checks
 from forge.audits.sandboxed import Bench
 from forge.audits.snapshot import Snapshot
 from forge.audits.thread import Thread
@@ -16,7 +16,6 @@ from forge.audits.verification import NO_TESTS, Task
 from forge.kernel.clock import now
 from forge.workspace.pattern import Glob
 
-CONTRACTS = ("A4", "W3")
 MOST_NAMED = 20
 OnLevel = Callable[[Level], None]
 
@@ -26,6 +25,7 @@ class Verifier:
     snapshot: Snapshot
     bench: Bench
     thread: Thread
+    contracts: Sequence[Check]
     on_level: OnLevel = lambda _: None
 
     async def verify(self) -> tuple[Level, ...]:
@@ -81,7 +81,7 @@ class Verifier:
         return _judged(level, "; ".join(f"{result.code}: {result.detail}" for result in report.results))
 
     def _audit_contracts(self) -> AuditReport:
-        return audit(self.snapshot, choose(load_checks(), CONTRACTS), at=now())
+        return audit(self.snapshot, self.contracts, at=now())
 
 
 def _judged(level: Level, nothing: str) -> Level:

@@ -26,7 +26,7 @@ def examine(snapshot: Snapshot) -> Examination:
 
 def _results(run: TestRun, counts: TestCounts | None) -> Iterator[Found]:
     behavior = run.level(LevelName.BEHAVIOR)
-    if behavior is None or behavior.status is Status.SKIP or (counts is not None and counts.ran == 0):
+    if behavior is None or not behavior.steps or (counts is not None and counts.ran == 0):
         why = behavior.reason if behavior and behavior.reason else "no test ran"
         fix = f"Write one, or say in forge.json where the tests are. {MAKE}"
         yield Found("no-tests", Severity.FAIL, why, fix, subject="tests")
