@@ -6,7 +6,7 @@ from forge.audits.secrets.assignments import Assignment
 from forge.audits.secrets.entropy import entropy, surprise
 from forge.audits.secrets.models import Hit, Rank, Vendor
 from forge.audits.secrets.patterns import compiled
-from forge.audits.secrets.placeholders import is_sequence, is_stand_in, is_template
+from forge.audits.secrets.placeholders import is_published, is_sequence, is_stand_in, is_template
 from forge.audits.secrets.rules import VENDORS
 from forge.audits.secrets.shapes import pattern_of
 
@@ -22,7 +22,7 @@ _HARMLESS = (
     r"|author|csrf|xsrf|nonce|salt|primary[_.-]?key|foreign[_.-]?key|sort[_.-]?key|partition|cache[_.-]?key|keyboard|keycode|keyword|keystore|keyspace|keyframe"
     r"|monkey|hotkey|turkey|hockey|jockey|donkey|accessib|accessor|tokeniz|_sha|passthr|session[_.-]?key|idempot|translat|locali|i18n|object[_.-]?key|[_.-]bucket|^bucket|signature|etag|last4|image|filename|storage[_.-]?key"
 )
-_HEX = r"[0-9a-f]+|[0-9A-F]+"
+_HEX = r"[0-9A-Fa-f]+"
 _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 _OPAQUE = r"[\w+/=.~%:-]+"
 _PRINTABLE = r"[!-~]+"
@@ -35,7 +35,7 @@ def judge(assignment: Assignment) -> Hit | None:
         return None
     if vendor := _vendor(assignment):
         return Hit(vendor.id, vendor.kind, Rank.VENDOR, assignment.start, assignment.end)
-    if _promises(assignment.name) and _is_generated(assignment):
+    if _promises(assignment.name) and _is_generated(assignment) and not is_published(value):
         return Hit(GENERIC, _kind(assignment.name), Rank.GENERIC, assignment.start, assignment.end)
     return None
 
@@ -62,8 +62,11 @@ def _fits(vendor: Vendor, value: bytes) -> bool:
 
 
 def _looks_random(value: bytes) -> bool:
-    is_hex = compiled(_HEX).fullmatch(value) or compiled(_UUID).fullmatch(value)
-    return entropy(value) >= 2.5 and (is_hex is not None or value.isdigit() or surprise(value) >= 4.5)
+    """Less is asked of a value than without an owner's name, as its length is right."""
+    if compiled(_HEX).fullmatch(value) or compiled(_UUID).fullmatch(value):
+        return entropy(value) >= 2.5
+    has_digit = any(char in b"0123456789" for char in value)
+    return entropy(value) >= 2.8 and surprise(value) >= (3.3 if has_digit else 4.5)
 
 
 def _promises(name: bytes) -> bool:

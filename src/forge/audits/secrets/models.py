@@ -32,6 +32,8 @@ class Rule:
     rank: Rank = Rank.TOKEN
     floor: float = 2.5
     """Bits per character below which it is a placeholder."""
+    surprise: float = 0.0
+    """Bits per pair of neighbours below which it is a name."""
     is_bounded: bool = False
     """Nothing that is a letter or digit may stand before the lead."""
     harmless: tuple[str, ...] = ()

@@ -1,7 +1,9 @@
 """What stands where a secret would: examples, templates, names of variables, the same character again and again."""
 
+import hashlib
 from itertools import pairwise
 
+from forge.audits.secrets.entropy import surprise
 from forge.audits.secrets.patterns import compiled
 
 _STAND_INS = (
@@ -11,12 +13,37 @@ _STAND_INS = (
 )
 _LONG = 200
 """In longer texts a short word may stand by chance."""
+_WORD = 4.5
 _COMMON = (
     r"(?i)(?:my|the|some|super|a|db|new|old|bad|wrong|plain)?[_-]?(?:pass(?:w(?:or)?d)?|pwd?|secret|user(?:name)?|admin|root|guest"
     r"|test(?:er|ing)?|tiger|scott|postgres(?:ql)?|mysql|redis|mongo|rabbit(?:mq)?|foo|bar|baz|none|null|token|key|hunter2|letmein"
     r"|p[a@]ss[wv][o0]rd|s3cr3t|welcome|default|demo|dev|local|abc|auth|login|host|port|value|string)s?[_-]?[0-9!?*.]{0,5}"
 )
-_TEMPLATE = r"^[$%<{\[(*&@!#]|[$#]\{|\{\{|<%|%\(|\$\(|\{[A-Za-z_][\w.\[\]'\"]*\}|%[sd]$|^%\w+%$|^<.*>$|\.\.\.|\xe2\x80\xa6"
+_TEMPLATE = r"^[$%<{\[(*&@!#]|[$#]\{|\{\{|<%|%\(|\$\(|\{[A-Za-z_][\w.\[\]'\"]*\}|%[sd]$|^%\w+%$|^<.*>$|\.\.\.|\xe2\x80\xa6|(?:sha(?:1|224|256|384|512)|md5|blake2b?)[-=:]|^AAAA[BCE][23]"
+_PUBLISHED = frozenset(
+    {
+        "00cf4c781dc37003",
+        "0d299b1eb548708d",
+        "13d31e961a1ad8ec",
+        "15cef4b629cc2d07",
+        "293257ab6495ebb1",
+        "4c20e6f5cc11b937",
+        "649e1f5c769e718b",
+        "6aa14267d94944e6",
+        "6c96130f130ab0d6",
+        "7f44193a6edea087",
+        "9d03b692e941d5ac",
+        "a35b81a7d7927b70",
+        "b8e148545b13c78b",
+        "bb9b1163338b2a51",
+        "ca7459e2b26776de",
+        "cb87c87e4a138d9a",
+        "cf4d418ed3de92d7",
+        "d167410a16865cd6",
+        "ea9bdfd02c0c412c",
+    }
+)
+"""By their hashes, so that no scanner finds them here."""
 _SEQUENCE = "(?i)12345678|abcdefg|qwerty"
 
 
@@ -29,7 +56,13 @@ def is_stand_in(value: bytes) -> bool:
 
 def is_common(password: bytes) -> bool:
     """Nobody protects anything with it."""
-    return compiled(_COMMON).fullmatch(password) is not None
+    is_word = password.isalpha() and password.islower() and surprise(password) < _WORD
+    return is_word or compiled(_COMMON).fullmatch(password) is not None
+
+
+def is_published(value: bytes) -> bool:
+    """An example of a standard (OAuth, HTTP, WebSocket), copied into half the libraries there are."""
+    return hashlib.sha256(value).hexdigest()[:16] in _PUBLISHED
 
 
 def is_template(value: bytes) -> bool:

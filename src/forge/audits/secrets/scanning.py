@@ -6,12 +6,12 @@ from functools import cache
 
 from forge.audits.secrets.assignments import assignments
 from forge.audits.secrets.assignments import lead as assignment_lead
-from forge.audits.secrets.entropy import entropy
+from forge.audits.secrets.entropy import entropy, surprise
 from forge.audits.secrets.judging import judge
 from forge.audits.secrets.kubernetes import MARK, kubernetes_secrets
 from forge.audits.secrets.models import Hit, Rank, Rule
 from forge.audits.secrets.patterns import compiled
-from forge.audits.secrets.placeholders import is_common, is_sequence, is_stand_in, is_template
+from forge.audits.secrets.placeholders import is_common, is_published, is_sequence, is_stand_in, is_template
 from forge.audits.secrets.privatekeys import OPENING, private_keys
 from forge.audits.secrets.rules import RULES
 from forge.audits.secrets.rules.making import BEFORE
@@ -71,13 +71,31 @@ def _candidates(window: bytes) -> Iterable[Rule]:
 def _apply(rule: Rule, window: bytes) -> Iterator[Hit]:
     for match in compiled(rule.pattern).finditer(window):
         secret = match.group(1) or b""
-        if entropy(secret) >= rule.floor and not is_stand_in(secret) and not _is_typed(rule, secret):
+        is_random = entropy(secret) >= rule.floor and surprise(secret) >= rule.surprise
+        if is_random and not _is_typed(rule, secret):
             yield Hit(rule.id, rule.kind, rule.rank, match.start(1), match.end(1))
 
 
 def _is_typed(rule: Rule, secret: bytes) -> bool:
-    """By a person, to show where the secret goes. A token whose shape is right gets no such doubt."""
-    return rule.rank < Rank.TOKEN and (is_template(secret) or is_sequence(secret) or is_common(secret))
+    """By a person, to show where the secret goes. Of a token whose shape is right little else is doubted."""
+    if rule.rank is Rank.TOKEN:
+        return is_stand_in(_without_start(rule, secret))
+    return (
+        is_stand_in(secret)
+        or is_template(secret)
+        or is_sequence(secret)
+        or is_common(secret)
+        or is_published(secret)
+    )
+
+
+def _without_start(rule: Rule, secret: bytes) -> bytes:
+    """The start is always the same, so it says nothing: some are but a row of `A`."""
+    for start in sorted(rule.starts, key=len, reverse=True):
+        before, found, after = secret.partition(start.encode())
+        if found:
+            return before + after
+    return secret
 
 
 def _best(hits: list[Hit]) -> list[Hit]:

@@ -47,7 +47,7 @@ RULES = (
     token("cursor-key", "Cursor key", "crsr_<h64>"),
     token("google-ai-key", "Google AI Studio key", "AQ.Ab8<w40-60>"),
     token("e2b-key", "E2B key", "e2b_<h40>"),
-    token("modal-token", "Modal token", "<ak|as>-<a22>", floor=4.0),
+    token("modal-token", "Modal token", "<ak|as>-<a22>", floor=3.6),
     token("runpod-key", "RunPod key", "rpa_<u44-50>", "rpa_<a40-50>"),
     token("friendli-token", "Friendli token", "flp_<a46-50>"),
     token("llamacloud-key", "LlamaCloud key", "llx-<w46-52>"),

@@ -1,5 +1,7 @@
 """Tokens of code hosts, package registries, build services and infrastructure tools."""
 
+from dataclasses import replace
+
 from forge.audits.secrets.rules.making import token
 
 RULES = (
@@ -70,12 +72,15 @@ RULES = (
     token("sentry-user-token", "Sentry user token", "sntryu_<h64>"),
     token("terraform-token", "Terraform Cloud token", "<a14>.atlasv1.<w60-70>", starts=("atlasv1",)),
     token("vault-token", "Vault token", "hv<s|b|r>.<w24-300>", floor=3.0),
-    token(
-        "vault-legacy-token",
-        "Vault token",
-        "s.<a24>",
-        floor=4.0,
-        harmless=("s.someMethodNameThatIsLong", "s.<L24>"),
+    replace(
+        token(
+            "vault-legacy-token",
+            "Vault token",
+            "s.<a24>",
+            floor=3.8,
+            harmless=("s.matchIsNotExhaustiveType", "s.<d24>"),
+        ),
+        surprise=5.0,
     ),
     token("pulumi-token", "Pulumi token", "pul-<h40>"),
     token(
@@ -126,7 +131,13 @@ RULES = (
         "tskey-<auth|api|client|scim|webhook>-<a20-60>",
     ),
     token("defined-networking-token", "Defined Networking token", "dnkey-<w26>-<w52>"),
-    token("ngrok-token", "ngrok token", "<1|2><a26>_<a20-24>", starts=("ngrok",)),
+    token(
+        "ngrok-token",
+        "ngrok token",
+        "<1|2><a26>_<a20-24>",
+        starts=("ngrok",),
+        samples=("ngrok authtoken <1|2><a26>_<a22>",),
+    ),
     token(
         "infisical-token",
         "Infisical token",
@@ -157,7 +168,13 @@ RULES = (
     token("xata-key", "Xata key", "xau_<a28-36>"),
     token("clickhouse-key", "ClickHouse Cloud secret", "4b1d<a38>"),
     token("databricks-token", "Databricks token", "dapi<h32>", "dapi<h32>-<d1>", "dose<h32>", "dkea<h32>"),
-    token("jenkins-token", "Jenkins token", "11<h32>", starts=("jenkins", "JENKINS", "Jenkins")),
+    token(
+        "jenkins-token",
+        "Jenkins token",
+        "11<h32>",
+        starts=("jenkins", "JENKINS", "Jenkins"),
+        samples=("jenkins_user_token: 11<h32>",),
+    ),
     token("deno-token", "Deno Deploy token", "ddp_<a36>", "ddw_<a36>", "ddo_<a36>"),
     token("expo-token", "Expo token", "expo_<a38-42>"),
     token("wakatime-key", "WakaTime key", "waka_<uuid>", "waka_tok_<a60-90>"),

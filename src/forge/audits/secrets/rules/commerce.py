@@ -25,7 +25,7 @@ RULES = (
     token("easypost-key", "EasyPost key", "EZ<AK|TK><a54>", "EZ<AK|TK><w54>"),
     token("shippo-token", "Shippo token", "shippo_<live|test>_<x40>"),
     token("duffel-token", "Duffel token", "duffel_<live|test>_<w43>"),
-    token("adyen-key", "Adyen key", "AQE<a1-3>hmf<b60-300>", "AQE<b150-300>"),
+    token("adyen-key", "Adyen key", "AQE<a1-3>hmf<b60-300>"),
     token("checkout-key", "Checkout.com key", "sk_sbox_<l26-30>", "sk_<uuid>"),
     token("xendit-key", "Xendit key", "xnd_<production|development>_<w40-80>"),
     token("midtrans-key", "Midtrans key", "Mid-server-<w20-40>"),

@@ -12,10 +12,11 @@ def token(
     kind: str,
     *shapes: str,
     starts: tuple[str, ...] = (),
+    samples: tuple[str, ...] = (),
     floor: float = 2.5,
     harmless: tuple[str, ...] = (),
 ) -> Rule:
-    """`starts` only where the shape begins with nothing fixed."""
+    """`starts` only where the shape begins with nothing fixed; `samples` where it needs more around it."""
     return Rule(
         id=id,
         kind=kind,
@@ -23,7 +24,7 @@ def token(
         starts=starts or tuple(start for shape in shapes for start in starts_of(shape)),
         lead="" if starts else "|".join(lead_of(shape) for shape in shapes),
         is_bounded=not starts,
-        samples=shapes,
+        samples=samples or shapes,
         floor=floor,
         harmless=harmless,
     )

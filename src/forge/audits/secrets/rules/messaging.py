@@ -107,6 +107,7 @@ RULES = (
         "Mailgun key",
         "<h32>-<h8>-<h8>",
         starts=("mailgun", "MAILGUN", "Mailgun", "api:"),
+        samples=("curl --user api:<h32>-<h8>-<h8>",),
     ),
     token("mailchimp-key", "Mailchimp key", "<h32>-us<d1-2>", starts=("-us",)),
     token("mandrill-key", "Mandrill key", "md-<a22>"),
@@ -157,6 +158,5 @@ RULES = (
         "<sc|ext|scauth|authress>_<a5-30>.<a4-6>.acc<_|-><a10-32>.<b30-120>",
         "<sc|ext|scauth|authress>_<a5-30>.<a4-6>.acc<_|-><a10-32>.<b30-120>=<|=>",
     ),
-    token("contentstack-token", "Contentstack token", "cs<h17>", floor=3.4),
     token("okta-token", "Okta SSWS token", "SSWS <w42>"),
 )
