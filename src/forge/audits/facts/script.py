@@ -21,9 +21,10 @@ _SCRIPT = (Grammar.JAVASCRIPT, Grammar.TSX)
 
 def script_facts(suffix: str, data: bytes) -> FileFacts:
     source = same_length(_as_utf8(data))
-    root = parse_script(suffix, source)
-    if root is None:
+    parsed = parse_script(suffix, source)
+    if parsed is None:
         return FileFacts(broken_line=1)
+    root = parsed[1]
     (imports, bound), routes = imports_of(root, source), routes_of(root, source)
     return FileFacts(
         imports=imports,
@@ -35,14 +36,15 @@ def script_facts(suffix: str, data: bytes) -> FileFacts:
     )
 
 
-def parse_script(suffix: str, source: bytes) -> Node | None:
+def parse_script(suffix: str, source: bytes) -> tuple[Grammar, Node] | None:
     """With the grammar of the suffix; with the next that fits if there is one without errors."""
-    first: Node | None = None
+    first: tuple[Grammar, Node] | None = None
     for grammar in _GRAMMARS.get(suffix, _SCRIPT):
         root = parse(grammar, source)
         if root is not None and not root.has_error:
-            return root
-        first = first or root
+            return grammar, root
+        if root is not None and first is None:
+            first = grammar, root
     return first
 
 
