@@ -426,6 +426,20 @@ class TestHostility:
             observed.history.since(observed.resolve("HEAD~1"))
         assert everything_below(repository.path) == before
 
+    @pytest.mark.parametrize("is_packed", [False, True])
+    def test_not_even_the_time_of_an_object_changes(self, repository: Repository, is_packed: bool):
+        """git sets it when it writes what is there already: the same content under another name, an older state."""
+        repository.commit({"a.py": "a = 2\n"})
+        if is_packed:
+            repository.git("gc", "--quiet")
+        repository.write({"a.py": "a = 1\n", "copy.py": "b = 1\n", "other/b.py": "b = 1\n"})
+        before = everything_below(repository.path)
+        with observe(repository.path) as observed:
+            assert changed(observed) == {"a.py": "M", "copy.py": "A", "other/b.py": "A"}
+            assert changed(observed, "HEAD~1") == {"copy.py": "A", "other/b.py": "A"}
+            observed.tree_without(["copy.py", "other/b.py"])
+        assert everything_below(repository.path) == before
+
     def test_nothing_of_ours_is_left_behind(
         self, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):

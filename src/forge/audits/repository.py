@@ -39,6 +39,7 @@ from forge.workspace.observed_git import name_of
 from forge.workspace.paths import ProtectedNames
 
 MOST_EVIDENCE = 64 << 20
+_GOVERNED = ("Forge/", "Contracts/")
 _KINDS = {
     "100644": Kind.FILE,
     "100755": Kind.EXECUTABLE,
@@ -77,11 +78,11 @@ def open_snapshot(  # noqa: PLR0913
         changes = observed.changes(start or observed.empty_tree)
         tree = RepositoryTree(observed)
         governance = _find_governance(observed.root, tree.entries)
-        evidence_files = [path for path in tree.entries if governance.is_evidence(path)]
+        evidence = {governance.path("evidence", name) for name in EVIDENCE_FILES}
         yield Snapshot(
             name=shown(observed.root.name) or "/",
             tree=tree,
-            tree_id=observed.tree_without(evidence_files),
+            tree_id=observed.tree_without(evidence & tree.entries.keys()),
             head=observed.head,
             branch=observed.branch,
             base=None if start == observed.empty_tree else start,
@@ -160,7 +161,7 @@ def _change(each: ObservedChange) -> Change:
 
 def _find_governance(root: Path, entries: Mapping[str, Entry]) -> Governance:
     """Evidence counts where it lies, also when git ignores all of it."""
-    governance = find_governance(set(entries))
+    governance = find_governance({path for path in entries if path.startswith(_GOVERNED)})
     if governance.exists or not _is_folder(root / governance.evidence):
         return governance
     return Governance(governance.folder, exists=True)

@@ -6,31 +6,32 @@ that tell git not to look are not.
 """
 
 import tempfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from forge.errors import Invalid, TooLarge
 from forge.workspace.observed_diff import NewLine, ObservedChange, read_changes, read_new_lines
 from forge.workspace.observed_errors import BrokenRepository, NoSuchRevision
-from forge.workspace.observed_git import bytes_of, name_of
+from forge.workspace.observed_git import bytes_of
 from forge.workspace.observed_history import ObservedHistory
 from forge.workspace.observed_mirror import Mirror, make_mirror
 from forge.workspace.observed_objects import ObservedObjects
 from forge.workspace.observed_place import ObservedPlace, find_place
-from forge.workspace.observed_stage import Large, Staged, stage, write_tree
+from forge.workspace.observed_stage import Large, Staged, make_index, stage
+from forge.workspace.observed_trees import hash_tree
 
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
+_GITLINK = b"160000"
 _BRANCH = "ref: refs/heads/"
 
 
-@dataclass(frozen=True, slots=True)
-class ObservedEntry:
+class ObservedEntry(NamedTuple):
     path: str
     mode: str
     blob: str
@@ -94,20 +95,28 @@ class Observed:
     @cached_property
     def tree(self) -> str:
         """The id of everything that is there and not ignored."""
-        self._staged  # noqa: B018  # the index must be up to date
-        return write_tree(self._mirror, {})
+        return hash_tree(self._staged.entries, self._mirror.object_format)
 
     @cached_property
     def entries(self) -> Sequence[ObservedEntry]:
-        listed = self._mirror.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", self.tree)
-        large = {one.blob: one.size for one in self._large.values()}
-        return [_entry(item, large) for item in name_of(listed).split("\0")[:-1]]
+        staged = self._staged.entries
+        sizes = self._sizes({blob for mode, blob, _ in staged if mode != _GITLINK})
+        return [
+            ObservedEntry(
+                str(path, "utf-8", "surrogateescape"),
+                str(mode, "ascii"),
+                str(blob, "ascii"),
+                sizes.get(blob, 0),
+            )
+            for mode, blob, path in staged
+        ]
 
-    def tree_without(self, paths: Sequence[str]) -> str:
+    def tree_without(self, paths: Collection[str]) -> str:
         if not paths:
             return self.tree
-        self._staged  # noqa: B018
-        return write_tree(self._mirror, {bytes_of(path): None for path in paths})
+        left_out = {bytes_of(path) for path in paths}
+        staged = (entry for entry in self._staged.entries if entry[2] not in left_out)
+        return hash_tree(staged, self._mirror.object_format)
 
     def resolve(self, revision: str) -> str:
         """The id of a commit, or of a tree where no commit is meant."""
@@ -126,10 +135,10 @@ class Observed:
 
     def changes(self, base: str) -> list[ObservedChange]:
         """From a commit or tree, by its id, to what is there."""
-        return read_changes(self._mirror.git, base, self._comparable_tree)
+        return read_changes(self._mirror.git, base, self._index)
 
     def new_lines(self, base: str, changes: Sequence[ObservedChange]) -> Generator[NewLine]:
-        return read_new_lines(self._mirror.git, base, self._comparable_tree, changes)
+        return read_new_lines(self._mirror.git, base, self._index, changes)
 
     def read(self, entry_blob: str) -> bytes:
         if any(one.blob == entry_blob for one in self._large.values()):
@@ -146,21 +155,22 @@ class Observed:
         return {path: one for path, one in self._staged.large.items() if not self._has_object(one.blob)}
 
     @cached_property
-    def _comparable_tree(self) -> str:
-        """With a few bytes that are no text in the place of each content that git does not have."""
+    def _index(self) -> Path:
+        """What is compared: with a few bytes that are no text in the place of each content that git does not have."""
         if not self._large:
-            return self.tree
-        return write_tree(
-            self._mirror, {path: (one.mode, self._stand_in(one)) for path, one in self._large.items()}
+            return self._mirror.index
+        return make_index(
+            self._mirror, {path: (one.mode, b"\0" + one.blob.encode()) for path, one in self._large.items()}
         )
 
-    def _stand_in(self, one: Large) -> str:
-        content = b"\0" + one.blob.encode()
-        return (
-            self._mirror.git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=content)
-            .decode()
-            .strip()
+    def _sizes(self, blobs: set[bytes]) -> dict[bytes, int]:
+        """What is missing has no size; whoever reads it is told."""
+        said = self._mirror.git.run(
+            "cat-file", "--buffer", "--batch-check=%(objectname) %(objectsize)", stdin=b"\n".join(blobs)
         )
+        large = {one.blob.encode(): one.size for one in self._staged.large.values()}
+        pairs = (line.split(b" ") for line in said.splitlines())
+        return {blob: int(size) for blob, size in pairs if size != b"missing"} | large
 
     def _has_object(self, name: str) -> bool:
         return self._mirror.git.ask("cat-file", "-e", name).code == 0
@@ -170,9 +180,3 @@ class Observed:
             return True
         packed = self._place.common_dir / "packed-refs"
         return packed.is_file() and bytes_of(f" {name}\n") in packed.read_bytes()
-
-
-def _entry(item: str, large: Mapping[str, int]) -> ObservedEntry:
-    head, _, path = item.partition("\t")
-    mode, _, blob, size = head.split()
-    return ObservedEntry(path, mode, blob, int(size) if size.isdecimal() else large.get(blob, 0))

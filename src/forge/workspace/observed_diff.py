@@ -1,4 +1,4 @@
-"""What differs between two trees: which files, how much of each, and the lines that are new.
+"""What differs between a tree and the index: which files, how much of each, and the lines that are new.
 
 Names are never read from a patch, where they are quoted and cut: files come from `--raw -z`, and a patch lists its
 files in the same order.
@@ -7,13 +7,14 @@ files in the same order.
 import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO
 
 from forge.workspace.observed_errors import BrokenRepository
 from forge.workspace.observed_git import ObservedGit, explain_failure, name_of
 
 _DIFF = (
-    *("diff-tree", "-r", "--find-renames", "--no-rename-empty", "--no-abbrev"),
+    *("diff-index", "--cached", "--find-renames", "--no-rename-empty", "--no-abbrev"),
     *("--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--diff-algorithm=myers"),
 )
 _BLANKS_ASIDE = ("-w", "--ignore-blank-lines", "--ignore-cr-at-eol")
@@ -48,9 +49,10 @@ class NewLine:
     text: bytes
 
 
-def read_changes(git: ObservedGit, base: str, tree: str) -> list[ObservedChange]:
-    """Base and tree are ids."""
-    items = iter(_items(git.run(*_DIFF, "-z", "--raw", "--numstat", base, tree)))
+def read_changes(git: ObservedGit, base: str, index: Path) -> list[ObservedChange]:
+    """From a commit or tree, by its id, to the index."""
+    env = {"GIT_INDEX_FILE": str(index)}
+    items = iter(_items(git.run(*_DIFF, "-z", "--raw", "--numstat", base, env=env)))
     changes: list[ObservedChange] = []
     first_count = b""
     for item in items:
@@ -61,7 +63,7 @@ def read_changes(git: ObservedGit, base: str, tree: str) -> list[ObservedChange]
     counts = dict(_read_counts(first_count, items))
     counted = [_count(change, counts.get(change.path)) for change in changes]
     if any(_may_be_blank(change) for change in counted):
-        rest = iter(_items(git.run(*_DIFF, "-z", "--numstat", *_BLANKS_ASIDE, base, tree)))
+        rest = iter(_items(git.run(*_DIFF, "-z", "--numstat", *_BLANKS_ASIDE, base, env=env)))
         substance = {path for path, count in _read_counts(next(rest, b""), rest) if count != (0, 0)}
         counted = [
             replace(change, is_blank_only=_may_be_blank(change) and change.path not in substance)
@@ -71,15 +73,16 @@ def read_changes(git: ObservedGit, base: str, tree: str) -> list[ObservedChange]
 
 
 def read_new_lines(
-    git: ObservedGit, base: str, tree: str, changes: Sequence[ObservedChange]
+    git: ObservedGit, base: str, index: Path, changes: Sequence[ObservedChange]
 ) -> Generator[NewLine]:
-    """Of text files, in the order of the changes, which must be those between the same two trees."""
-    with git.start(*_DIFF, "--patch", "--unified=0", base, tree) as running:
+    """Of text files, in the order of the changes, which must be those between the same two."""
+    env = {"GIT_INDEX_FILE": str(index)}
+    with git.start(*_DIFF, "--patch", "--unified=0", base, env=env) as running:
         reader = _PatchReader(running.out, _sections(changes))
         yield from reader.lines()
         said = running.end()
     if said.code != 0:
-        raise explain_failure("diff-tree", said.code, said.complaint)
+        raise explain_failure("diff-index", said.code, said.complaint)
     if not reader.is_complete:
         raise BrokenRepository("The patch and the list of changed files do not agree.")
 

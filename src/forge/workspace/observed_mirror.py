@@ -58,6 +58,7 @@ _ATTRIBUTES = b"\n* -filter -working-tree-encoding !diff !merge !whitespace !exp
 _WORDS = {"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.precomposeunicode"}
 _PATHS = {"core.excludesfile", "core.attributesfile"}
 _TRUE = ("true", "yes", "on", "1")
+_NEW = "new-objects"
 _MOST_INDEX = 1 << 30
 _MOST_TEXT = 16 << 20
 
@@ -77,6 +78,11 @@ class Mirror:
     @property
     def index(self) -> Path:
         return self.git.git_dir / "index"
+
+    @property
+    def writing(self) -> Mapping[str, str]:
+        """For commands that write objects: a place of their own, from where they see no others."""
+        return {"GIT_OBJECT_DIRECTORY": str(self.git.git_dir / _NEW)}
 
 
 def make_mirror(place: ObservedPlace, folder: Path) -> Mirror:
@@ -110,9 +116,11 @@ def copy_index(source: Path, target: Path) -> None:
 
 def _lay_out(place: ObservedPlace, folder: Path, head: str) -> None:
     (folder / "objects" / "info").mkdir(parents=True)
+    (folder / _NEW).mkdir()
     (folder / "info").mkdir()
     (folder / "HEAD").write_text(f"{head}\n", encoding="utf-8", errors="surrogateescape")
-    (folder / "objects" / "info" / "alternates").write_bytes(_quoted(place.common_dir / "objects") + b"\n")
+    seen = (place.common_dir / "objects", folder / _NEW)
+    (folder / "objects" / "info" / "alternates").write_bytes(b"".join(_quoted(each) + b"\n" for each in seen))
     (folder / "refs").symlink_to(place.common_dir / "refs")
     packed = place.common_dir / "packed-refs"
     if packed.is_file():

@@ -1,11 +1,13 @@
-"""The state of the files as one tree of git: committed, staged, changed and new alike, whatever the index says of them.
+"""The state of the files as one index of git: committed, staged, changed and new alike, whatever marks it carries.
 
 Done with plumbing rather than with `git add`, which asks the git of every submodule what is new there, and that git
-obeys the submodule's own configuration.
+obeys the submodule's own configuration. Contents are written while the objects of the repository are out of sight: git
+would set the time of those that it finds there.
 """
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,10 +17,14 @@ from pathlib import Path
 from forge.workspace.observed_errors import CannotBeRead, TooMuchToHash
 from forge.workspace.observed_git import ObservedGit, explain_failure, name_of
 from forge.workspace.observed_mirror import LARGE, Mirror, copy_index
+from forge.workspace.observed_trees import StagedEntry
 
 MOST_HASHED = 4 << 30
 """Bytes of all new large files together."""
 _LIST = ("ls-files", "-z", "-v", "-s", "-c", "-o", "-m", "-d", "--exclude-standard")
+_PLAIN = re.compile(rb"(?<![^\0])H (\d+) ([0-9a-f]+) 0\t([^\0]+)\0")
+_MARKED = re.compile(rb"(?<![^\0])([^H\0]) ([^\0]+)\0")
+_STAGED = re.compile(rb"(\d+) ([0-9a-f]+) \d\t([^\0]+)\0")
 _GITLINK = "160000"
 _CHUNK = 1 << 20
 _NAMED = 5
@@ -35,6 +41,8 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
+    entries: Sequence[StagedEntry]
+    """In the order of the index."""
     unmerged: tuple[bytes, ...]
     large: Mapping[bytes, Large]
 
@@ -43,7 +51,10 @@ class Staged:
 class _Listing:
     """What the index and the disk have, as git sees it."""
 
-    cached: list[bytes]
+    plain: list[StagedEntry]
+    """Of the index, with nothing special about them."""
+    marked: list[bytes]
+    """Of the index, with something special about them."""
     differing: set[bytes]
     others: list[bytes]
     nested: list[bytes]
@@ -64,6 +75,10 @@ class _Sorted:
         self.large: dict[bytes, Large] = {}
         self.gone = "0" * (40 if object_format == "sha1" else 64)
 
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.added or self.info)
+
     def remove(self, path: bytes) -> None:
         self.info.append(f"0 {self.gone}\t".encode() + path)
 
@@ -73,49 +88,53 @@ class _Sorted:
 
 def stage(mirror: Mirror) -> Staged:
     """Bring the mirror's index up to what is there."""
+    if mirror.is_sparse:
+        mirror.git.run("update-index", "--force-write-index")  # whole folders can be one entry of it
     listing = _list(mirror.git)
     if _show_hidden(mirror, listing):
         listing = _list(mirror.git)
     plan = _plan(mirror, listing)
-    _update(mirror.git, plan)
+    _update(mirror, plan)
     for path in listing.nested:
-        _add_nested(mirror.git, path.rstrip(b"/"), plan)
-    return Staged(tuple(sorted(listing.unmerged)), plan.large)
+        _add_nested(mirror, path.rstrip(b"/"), plan)
+    is_changed = plan.is_needed or listing.nested or listing.marked
+    entries = _list_cached(mirror.git) if is_changed else listing.plain
+    return Staged(entries, tuple(sorted(listing.unmerged)), plan.large)
 
 
-def write_tree(mirror: Mirror, changes: Mapping[bytes, tuple[str, str] | None]) -> str:
-    """The id of the tree, with other entries (mode and id) or none at all in some places."""
-    if not changes:
-        return mirror.git.run("write-tree", "--missing-ok").decode().strip()
+def make_index(mirror: Mirror, contents: Mapping[bytes, tuple[str, bytes]]) -> Path:
+    """A second index, with other contents (and their modes) in some places."""
     other = mirror.git.git_dir / "index.other"
     copy_index(mirror.index, other)
-    env = {"GIT_INDEX_FILE": str(other)}
+    env = {**mirror.writing, "GIT_INDEX_FILE": str(other)}
     plan = _Sorted(mirror.object_format)
-    for path, entry in changes.items():
-        if entry is None:
-            plan.remove(path)
-        else:
-            plan.put(*entry, path)
+    for path, (mode, content) in contents.items():
+        blob = mirror.git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=content, env=env)
+        plan.put(mode, blob.decode().strip(), path)
     mirror.git.run("update-index", "-z", "--index-info", stdin=_lines(plan.info), env=env)
-    return mirror.git.run("write-tree", "--missing-ok", env=env).decode().strip()
+    return other
 
 
 def _list(git: ObservedGit) -> _Listing:
-    found = _Listing([], set(), [], [], set(), [], [])
-    for item in git.run(*_LIST).split(b"\0"):
-        tag = item[:1]
+    said = git.run(*_LIST)
+    found = _Listing(_PLAIN.findall(said), [], set(), [], [], set(), [], [])
+    for tag, item in _MARKED.findall(said):
         if tag == b"?":
-            (found.nested if item.endswith(b"/") else found.others).append(item[2:])
-        elif tag:
-            _sort_cached(found, tag, item[item.index(b"\t") + 1 :])
+            (found.nested if item.endswith(b"/") else found.others).append(item)
+        else:
+            _sort_marked(found, tag, item.partition(b"\t")[2])
     return found
 
 
-def _sort_cached(found: _Listing, tag: bytes, path: bytes) -> None:
+def _list_cached(git: ObservedGit) -> list[StagedEntry]:
+    return _STAGED.findall(git.run("ls-files", "-z", "-s"))
+
+
+def _sort_marked(found: _Listing, tag: bytes, path: bytes) -> None:
     if tag in b"CRcr":
         found.differing.add(path)
         return
-    found.cached.append(path)
+    found.marked.append(path)
     if tag in b"Mm":
         found.unmerged.add(path)
     if tag in b"Ss":
@@ -140,13 +159,14 @@ def _show_hidden(mirror: Mirror, listing: _Listing) -> bool:
 
 def _plan(mirror: Mirror, listing: _Listing) -> _Sorted:
     root = os.fsencode(mirror.git.work_tree)
-    linked = _linked_folders(root, listing.cached)
+    cached = [path for _, _, path in listing.plain] + listing.marked
+    linked = _linked_folders(root, cached)
     plan = _Sorted(mirror.object_format)
     waiting = listing.differing | listing.unmerged | set(listing.others)
-    waiting |= {path for path in listing.cached if any(path.startswith(link) for link in linked)}
+    waiting |= {path for path in cached if path.startswith(linked)}
     left = MOST_HASHED
     for path in sorted(waiting):
-        status = None if any(path.startswith(link) for link in linked) else _look(root, path)
+        status = None if path.startswith(linked) else _look(root, path)
         if status is None or not _can_be_kept(status.st_mode):
             plan.remove(path)
         elif stat.S_ISREG(status.st_mode) and status.st_size >= LARGE:
@@ -211,14 +231,14 @@ def _take_large(mirror: Mirror, root: bytes, path: bytes, plan: _Sorted) -> None
     plan.put(mode, hasher.hexdigest(), path)
 
 
-def _update(git: ObservedGit, plan: _Sorted) -> None:
+def _update(mirror: Mirror, plan: _Sorted) -> None:
+    git, env = mirror.git, mirror.writing
     if plan.info:
-        git.run("update-index", "-z", "--index-info", stdin=_lines(plan.info))
+        git.run("update-index", "-z", "--index-info", stdin=_lines(plan.info), env=env)
     if not plan.added:
         return
-    said = git.ask(
-        "update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=_lines(plan.added)
-    )
+    options = ("--add", "--remove", "--replace", "-z", "--stdin")
+    said = git.ask("update-index", *options, stdin=_lines(plan.added), env=env)
     if said.code != 0:
         root = os.fsencode(git.work_tree)
         if refused := [path for path in plan.added if not _can_be_opened(root + b"/" + path)]:
@@ -226,12 +246,13 @@ def _update(git: ObservedGit, plan: _Sorted) -> None:
         raise explain_failure("update-index", said.code, said.complaint)
 
 
-def _add_nested(git: ObservedGit, path: bytes, plan: _Sorted) -> None:
+def _add_nested(mirror: Mirror, path: bytes, plan: _Sorted) -> None:
     """By the commit it is at, as git would. One without a commit has no name in git, but must not be invisible."""
-    said = git.ask("update-index", "--add", "--replace", "-z", "--stdin", stdin=_lines([path]))
+    git, env = mirror.git, mirror.writing
+    said = git.ask("update-index", "--add", "--replace", "-z", "--stdin", stdin=_lines([path]), env=env)
     if said.code != 0:
         nothing = f"{_GITLINK} {'f' * len(plan.gone)}\t".encode() + path
-        git.run("update-index", "-z", "--index-info", stdin=_lines([nothing]))
+        git.run("update-index", "-z", "--index-info", stdin=_lines([nothing]), env=env)
 
 
 def _can_be_opened(path: bytes) -> bool:
