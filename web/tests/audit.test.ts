@@ -4,6 +4,7 @@ import { BLANK, bodyOf, isReady } from "@/features/audits/wish";
 import { sameAudit } from "@/features/runs/audit/again";
 import { EVERYTHING, findingsOf, fitting, placeOf } from "@/features/runs/audit/filter";
 import { foldAudit, NOT_STARTED, rowsOf } from "@/features/runs/audit/fold";
+import { ending } from "@/features/runs/audit/words";
 import { foldRun, NOTHING_YET } from "@/features/runs/fold";
 import { event, run } from "./events";
 
@@ -181,4 +182,23 @@ test("the list says the verdict, and which checks are the reason", () => {
   const done = run({ status: "completed", output });
   expect(saidOf(done)).toEqual({ overall: "FAIL", phase: "Phase 1", blocking: ["A4"], findings: 4 });
   expect(saidOf(run({ output: null }))).toBeNull();
+});
+
+test("silence is good news only when somebody looked", () => {
+  const skip = result("W1", [], { result: "SKIP" });
+  const end = (overall: "PASS" | "FAIL", ...results: CheckResult[]) =>
+    ending(
+      fold(
+        started,
+        ...results.map((one, index) => checked(4 + index, one)),
+        event(9, "audit.finished", { summary: { ...summary, overall }, claimed_files: null }),
+      ),
+    );
+  expect(end("PASS", result("A4", []), skip)).toEqual({
+    title: "All is fine",
+    sentence: "1 check found nothing to complain about; 1 check had nothing to look at.",
+  });
+  expect(end("PASS", skip).title).toBe("Nothing was looked at");
+  expect(end("FAIL", result("A4", [], { result: "ERROR" })).title).toBe("It failed without a finding");
+  expect(ending(fold(started)).title).toBe("It did not get that far");
 });

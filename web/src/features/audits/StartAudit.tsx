@@ -26,7 +26,7 @@ export function StartAudit({ close }: { close: () => void }) {
       wide
       onOpenChange={close}
       title="Audit a project"
-      description="Looks at what changed since the last commit, and at the whole project. Nothing of it is run."
+      description="Looks at what changed since the last commit, and at the whole project. Nothing of it is run, unless you ask for its tests."
     >
       <AuditForm close={close} />
     </Modal>

@@ -5,6 +5,7 @@ import { FindingFilter } from "./FindingFilter";
 import { Findings } from "./Findings";
 import { type Filter, findingsOf, fitting } from "./filter";
 import type { AuditView, CheckRow } from "./fold";
+import { ending } from "./words";
 
 type Props = {
   rows: readonly CheckRow[];
@@ -57,17 +58,7 @@ function Nothing({ chosen, hasSome, isOver, view }: NothingProps) {
     return <EmptyState title={`${code} ${name}: ${result}`} sentence={detail} />;
   }
   if (!isOver) return <EmptyState title="Nothing found so far" sentence={doing(view)} />;
-  const { summary, ended } = view.audit;
-  if (summary === null)
-    return <EmptyState title="It did not get that far" sentence="The log says what happened." />;
-  const skipped = [...ended.values()].filter(({ result }) => result.result === "SKIP").length;
-  const looked = `${ended.size - skipped} checks found nothing to complain about`;
-  return (
-    <EmptyState
-      title="All is fine"
-      sentence={skipped > 0 ? `${looked}; ${skipped} had nothing to look at and say why.` : `${looked}.`}
-    />
-  );
+  return <EmptyState {...ending(view.audit)} />;
 }
 
 /** What goes on, in words. */
