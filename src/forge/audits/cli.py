@@ -1,0 +1,162 @@
+"""`forge audit`: the audit itself, and the commands around it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forge.audits.evidence_cli import authorize, evidence, trust, verify
+from forge.audits.setup_cli import baseline, init
+from forge.audits.terminal import audit_errors, data_dir, paint_for_terminal
+from forge.terminal.output import print_json, working
+
+if TYPE_CHECKING:
+    from forge.audits.models import AuditReport
+
+FORMATS = ("text", "json", "sarif", "md")
+
+
+class AuditGroup(click.Group):
+    """`forge audit init` is a command; `forge audit`, `forge audit src/app` and `forge audit --only A4` are an audit."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        asks_for_help = bool(args) and args[0] in ctx.help_option_names
+        if not asks_for_help and (not args or args[0] not in self.commands):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return ["[PATH] [OPTIONS] | COMMAND [ARGS]..."]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = [param for param in self.commands["run"].get_params(ctx) if isinstance(param, click.Option)]
+        with formatter.section("Options"):
+            formatter.write_dl([record for param in shown if (record := param.get_help_record(ctx))])
+        self.format_commands(ctx, formatter)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in self.commands if name != "run"]
+
+
+@click.group(cls=AuditGroup)
+def audit() -> None:
+    """Audit the project in PATH (here, unless named). Exits with 0 when it passes, 1 when it fails, 2 when it cannot be
+    audited."""
+
+
+@audit.command()
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py,old.py=>new.py")
+@click.option("--phase", default="unknown", help="The name of the phase, for the report and the ledger.")
+@click.option("--base", help="Count changes from this revision instead of the last commit.")
+@click.option("--only", default="", help="These checks alone: A4,A9")
+@click.option("--file", help="Leave the findings about other files away.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="How to print the report.")
+@click.option("--no-ledger", is_flag=True, help="Append nothing to the project's ledger.")
+@click.option("--explain", metavar="CODE", help="Say what a check looks at and how to satisfy it.")
+@click.option("--self-test", is_flag=True, help="Let every check prove itself on its own examples.")
+@click.pass_context
+def run(
+    ctx: click.Context, explain: str | None, self_test: bool, form: str, path: Path, **given: object
+) -> None:
+    """Audit the project in PATH."""
+    with audit_errors():
+        if explain is not None:
+            return _explain(explain)
+        if self_test:
+            ctx.exit(_self_test(as_json=form == "json"))
+        report = _run(path, form, **given)  # pyright: ignore[reportArgumentType] - click knows the types
+    ctx.exit(1 if report.overall.blocks else 0)
+
+
+def _run(
+    path: Path,
+    form: str,
+    *,
+    claimed_files: str | None,
+    phase: str,
+    base: str | None,
+    only: str,
+    file: str | None,
+    no_ledger: bool,
+) -> "AuditReport":
+    from forge.audits.auditor import Auditor
+    from forge.audits.claims import split_claims
+    from forge.audits.models import AuditRequest
+
+    request = AuditRequest(
+        phase=phase,
+        claimed_files=None if claimed_files is None else split_claims(claimed_files),
+        base=base,
+        only=[code for code in only.split(",") if code.strip()],
+        file=file,
+        ledger=not no_ledger,
+    )
+    auditor = Auditor(data_dir())
+    with working("Auditing…") as say:
+        audited = auditor.run(path, request, on_result=lambda result: say(f"{result.code} {result.name}"))
+    _PRINTERS[form](audited.report)
+    if audited.ledger_entry is not None and form == "text":
+        click.echo(f"\nEntry {audited.ledger_entry} of the ledger.", err=True)
+    return audited.report
+
+
+def _print_text(report: "AuditReport") -> None:
+    from forge.audits.formats.text import block, details
+
+    paint = paint_for_terminal()
+    click.echo(block(report, paint))
+    if told := details(report, paint):
+        click.echo(f"\n{told}")
+
+
+def _print_markdown(report: "AuditReport") -> None:
+    from forge.audits.formats.markdown import markdown
+
+    click.echo(markdown(report), nl=False)
+
+
+def _print_sarif(report: "AuditReport") -> None:
+    from forge.audits.formats.sarif import sarif
+    from forge.audits.registry import load_checks
+
+    click.echo(json.dumps(sarif(report, load_checks()), indent=2, ensure_ascii=False))
+
+
+_PRINTERS: dict[str, Callable[["AuditReport"], None]] = {
+    "text": _print_text,
+    "json": print_json,
+    "sarif": _print_sarif,
+    "md": _print_markdown,
+}
+
+
+def _explain(code: str) -> None:
+    from forge.audits.registry import choose, load_checks
+
+    for check in choose(load_checks(), [code]):
+        kind = "blocks" if check.is_blocking else "warns"
+        click.echo(f"{check.code} {check.name} ({kind})\n\n{check.why}\n\n{check.docs.strip()}")
+        click.echo(f"\nForge proves it on {len(check.fixtures)} examples: forge audit --self-test")
+
+
+def _self_test(*, as_json: bool) -> int:
+    from forge.audits.registry import load_checks
+    from forge.audits.selftest import prove
+
+    proofs = prove(load_checks())
+    if as_json:
+        print_json(proofs)
+    else:
+        paint = paint_for_terminal()
+        for proof in proofs:
+            verdict = "PASS" if proof.is_sound else "FAIL"
+            told = f"{proof.fixtures} examples, {proof.caught} of them bad, all told apart"
+            click.echo(f"{proof.code:<4} {paint(verdict, verdict)}  {'; '.join(proof.problems) or told}")
+    return 0 if all(proof.is_sound for proof in proofs) else 1
+
+
+for command in (init, baseline, evidence, verify, authorize, trust):
+    audit.add_command(command)

@@ -1,0 +1,226 @@
+"""`forge audit` as a person and a script use it: on real repositories, with exit codes 0, 1 and 2."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.terminal import Said, Terminal, open_screen
+
+BOUNDARIES = {
+    "layers": [
+        {
+            "name": "routers",
+            "glob": "app/routers/**/*.py",
+            "forbidden": [{"pattern": r"app\.repos", "reason": "ask a service"}],
+        }
+    ]
+}
+FILES = {
+    "requirements.txt": "requests==2.0\n",
+    "app/__init__.py": "",
+    "app/routers/__init__.py": "",
+    "app/routers/users.py": "import requests\nfrom app.repos import users\n",
+    "app/repos/__init__.py": "",
+    "app/repos/users.py": "import httpx\n",
+    "Forge/Contracts/boundaries.json": json.dumps(BOUNDARIES),
+}
+Audit = Callable[..., Said]
+
+
+def git(root: Path, *words: str) -> str:
+    author = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
+    done = subprocess.run(["git", *author, *words], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    write(root, FILES)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "first")
+    return root
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path / "data")
+
+
+@pytest.fixture
+def run(terminal: Terminal, project: Path) -> Audit:
+    return lambda *words: terminal("audit", str(project), *words)
+
+
+def test_the_block_says_everything_and_the_exit_code_too(run: Audit):
+    said = run("--only", "A4,A9,W1")
+    assert said.code == 1
+    lines = said.out.splitlines()
+    assert lines[0] == "=== AUDIT SCRIPT RESULT ==="
+    assert [line.split(" -- ")[0] for line in lines if " -- " in line] == [
+        "A4 Boundary compliance:      FAIL",
+        "A9 Dependency gate:          FAIL",
+        "W1 Secrets in diff:          SKIP",
+    ]
+    assert "Overall: FAIL" in lines
+    assert "A4 app/routers/users.py:2" in said.out
+    assert "A9 app/repos/users.py:1" in said.out
+
+
+def test_the_command_of_a_finding_shows_it_alone(run: Audit, terminal: Terminal, project: Path):
+    report = run("--only", "A4,A9", "--format", "json").data
+    findings = [finding for check in report["checks"] for finding in check["findings"]]
+    assert len(findings) == 2
+    for finding in findings:
+        words = finding["reproduce"].split()
+        assert words[:2] == ["forge", "audit"]
+        alone = terminal("audit", str(project), *words[2:], "--format", "json").data
+        assert [f for check in alone["checks"] for f in check["findings"]] == [finding]
+
+
+def test_what_is_repaired_passes(run: Audit, project: Path):
+    write(project, {"app/routers/users.py": "import requests\n", "app/repos/users.py": "import json\n"})
+    assert run("--only", "A4,A9").code == 0
+
+
+def test_a_claim_is_compared_with_what_changed(run: Audit, project: Path):
+    write(project, {"app/new.py": "x = 1\n"})
+    assert run("--only", "A1", "--claimed-files", "app/new.py").code == 0
+    said = run("--only", "A1", "--claimed-files", "app/old.py")
+    assert said.code == 1
+    assert "app/new.py" in said.out and "app/old.py" in said.out
+
+
+def test_changes_are_counted_from_the_base(run: Audit, project: Path):
+    first = git(project, "rev-parse", "HEAD")
+    write(project, {"app/new.py": "x = 1\n"})
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "second")
+    assert run("--only", "A1", "--claimed-files", "app/new.py").code == 1
+    assert run("--only", "A1", "--claimed-files", "app/new.py", "--base", first).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--only", "A99"], "There is no check A99"),
+        (["--claimed-files", " , "], "No file is claimed"),
+        (["--claimed-files", "../x"], "not inside the project"),
+        (["--base", "nowhere"], "nowhere"),
+        (["--explain", "B4"], "There is no check B4"),
+        (["--format", "xml"], "'xml' is not one of"),
+    ],
+)
+def test_what_cannot_be_audited_ends_with_two(run: Audit, words: list[str], message: str):
+    said = run(*words)
+    assert (said.code, message in said.err) == (2, True), said.err
+    assert said.out == ""
+
+
+@pytest.mark.parametrize("path", ["", "no/such/folder"])
+def test_a_folder_that_is_no_repository_is_refused(terminal: Terminal, tmp_path: Path, path: str):
+    said = terminal("audit", str(tmp_path / path))
+    assert said.code == 2
+    assert "hint:" in said.err
+
+
+def test_each_form_is_what_it_says(run: Audit):
+    assert run("--only", "A4", "--format", "sarif").data["version"] == "2.1.0"
+    assert run("--only", "A4", "--format", "md").out.startswith("# ❌ Audit FAIL: unknown\n")
+    report = run("--only", "A4", "--phase", "Phase 3", "--format", "json").data
+    assert (report["phase"], report["overall"], report["project"]) == ("Phase 3", "FAIL", "shop")
+
+
+def test_a_whole_audit_of_a_governed_project_is_an_entry_of_its_ledger(run: Audit, project: Path):
+    ledger = project / "Forge/evidence/audit_ledger.md"
+    run("--only", "A4")
+    run("--no-ledger")
+    assert not ledger.exists()
+    run("--phase", "Phase 1")
+    assert "## Audit Entry: Phase 1 -- Iteration 1" in ledger.read_text()
+    run("--phase", "Phase 1")
+    assert "-- Iteration 2" in ledger.read_text()
+    assert "W2 Ledger integrity:         PASS" in run("--no-ledger").out
+
+
+def test_a_project_without_contracts_gets_no_folder_it_did_not_ask_for(terminal: Terminal, tmp_path: Path):
+    root = tmp_path / "plain"
+    root.mkdir()
+    git(root, "init", "-q")
+    write(root, {"a.py": "import os\n"})
+    said = terminal("audit", str(root))
+    assert [path.name for path in root.iterdir() if path.name != ".git"] == ["a.py"]
+    assert said.code == 0, said.out
+
+
+def test_init_proposes_and_does_not_replace(terminal: Terminal, project: Path):
+    (project / "Forge/Contracts/boundaries.json").unlink()
+    planned = terminal("audit", "init", str(project), "--dry-run")
+    assert planned.code == 0
+    assert not (project / "forge.json").exists()
+    said = terminal("audit", "init", str(project))
+    assert said.out.splitlines()[:2] == ["Wrote forge.json", "Wrote Forge/Contracts/boundaries.json"]
+    assert json.loads((project / "forge.json").read_text())["backend"]["language"] == "python"
+    again = terminal("audit", "init", str(project))
+    assert (again.code, "is already there" in again.err) == (2, True)
+    assert terminal("audit", "init", str(project), "--force").code == 0
+    assert terminal("audit", str(project), "--only", "A4").code == 0, (
+        "what is there today is not held against it"
+    )
+
+
+def test_a_baseline_freezes_what_is_there_and_nothing_new(terminal: Terminal, run: Audit, project: Path):
+    said = terminal("audit", "baseline", str(project), "--expires", "30d", "--reason", "later")
+    assert said.code == 0 and "2 findings are accepted until" in said.out
+    frozen = run("--only", "A4,A9")
+    assert frozen.code == 0
+    assert "known since" in frozen.out
+    write(project, {"app/routers/orders.py": "from app.repos import users\n"})
+    new = run("--only", "A4", "--format", "json").data["checks"][0]
+    assert [(f["path"], f["known"] is None) for f in new["findings"]] == [
+        ("app/routers/orders.py", True),
+        ("app/routers/users.py", False),
+    ]
+    assert terminal("audit", "baseline", str(project), "--expires", "2020-01-01").code == 2
+    assert terminal("audit", "baseline", str(project), "--only", "A1").code == 2
+
+
+def test_every_check_is_explained_and_proven(terminal: Terminal):
+    explained = terminal("audit", "--explain", "a4")
+    assert explained.code == 0
+    assert explained.out.startswith("A4 Boundary compliance (blocks)\n")
+    proven = terminal("audit", "--self-test")
+    assert proven.code == 0
+    assert [line.split()[1] for line in proven.out.splitlines()] == ["PASS"] * 12
+
+
+def test_help_shows_the_options_of_an_audit_and_the_other_commands(terminal: Terminal):
+    said = terminal("audit", "--help")
+    assert said.code == 0
+    for word in ("--claimed-files", "--explain", "baseline", "evidence", "init", "verify"):
+        assert word in said.out
+
+
+def test_it_runs_as_a_module_too(project: Path, tmp_path: Path, terminal: Terminal):
+    command = [sys.executable, "-m", "forge.audits", str(project), "--only", "A4"]
+    done = subprocess.run(command, env=terminal.environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, "A4 Boundary compliance:      FAIL" in done.stdout) == (1, True), done.stderr
+
+
+def test_a_terminal_gets_colour_and_a_file_does_not(run: Audit, tmp_path: Path, project: Path):
+    with open_screen(tmp_path / "data", "audit", str(project), "--only", "A4") as screen:
+        assert screen.end() == 1
+    assert "\x1b[31mFAIL" in screen.text
+    assert "\x1b" not in run("--only", "A4").out

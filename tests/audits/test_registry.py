@@ -1,0 +1,111 @@
+"""Checks of a team: found by their entry point, proven by their own examples, and never trusted to work."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from forge.audits.check import Check, Examination, Fixture, examined
+from forge.audits.engine import audit
+from forge.audits.memory import snapshot_of
+from forge.audits.models import Verdict
+from forge.audits.registry import GROUP, choose, load_checks
+from forge.audits.selftest import prove
+from forge.errors import Invalid
+from forge.kernel.clock import now
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "write-a-check.md"
+OWN = ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "W1", "W2", "W3"]
+
+
+def nothing(_: object) -> Examination:
+    return examined([], 1, "files")
+
+
+def test_forge_has_its_twelve_checks_in_order():
+    assert [check.code for check in load_checks([])] == OWN
+
+
+def test_every_check_of_forge_is_proven():
+    assert {proof.code: proof.problems for proof in prove(load_checks([]))} == {code: [] for code in OWN}
+
+
+@pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
+def test_every_check_explains_itself(check: Check):
+    assert len(check.docs) > 200 and len(check.why) > 20
+
+
+@pytest.mark.parametrize("check", load_checks([]), ids=lambda check: check.code)
+def test_no_check_passes_what_has_nothing_in_it(check: Check):
+    report = audit(snapshot_of({}), [check], at=now())
+    assert report.results[0].result is not Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module_anywhere:CHECK", "ModuleNotFoundError"),
+        ("json:dumps", "is no Check"),
+        ("forge.audits.checks.a1_scope:CHECK", "its code A1 is taken"),
+    ],
+)
+def test_a_check_that_cannot_be_used_blocks_and_says_why(value: str, reason: str):
+    checks = load_checks([EntryPoint("ours", value, GROUP)])
+    report = audit(snapshot_of({"a.py": ""}), choose(checks, ["OURS"]), at=now())
+    assert (report.overall, report.checks[0].result) == (Verdict.FAIL, Verdict.ERROR)
+    assert reason in report.checks[0].detail
+
+
+def test_an_unknown_code_is_refused():
+    with pytest.raises(Invalid, match="no check A99"):
+        choose(load_checks([]), ["a4", "A99"])
+    assert [check.code for check in choose(load_checks([]), ["w1 ", "a4"])] == ["A4", "W1"]
+
+
+def test_a_check_that_catches_nothing_is_unsound():
+    good = Fixture("good", lambda: snapshot_of({}), "PASS")
+    bad = Fixture("bad", lambda: snapshot_of({}), "FAIL")
+    proofs = prove([Check("X", "x", "", "", nothing, fixtures) for fixtures in ((), (good,), (good, bad))])
+    assert [proof.problems for proof in proofs] == [
+        ["it has no example that it must catch", "it has no example that it must let through"],
+        ["it has no example that it must catch"],
+        ["bad: PASS instead of FAIL"],
+    ]
+
+
+def install_from_the_guide(site: Path) -> None:
+    """What the guide says, without a package index: its file, and the metadata an installer would write."""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", GUIDE.read_text(), re.S)
+    code = next(text for language, text in blocks if language == "python")
+    points = next(text for language, text in blocks if language == "toml")
+    name, value = re.findall(r'^(\w+) = "(house_checks:CHECK)"$', points, re.M)[0]
+    (site / "house_checks.py").write_text(code)
+    info = site / "house_checks-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-checks\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
+
+
+def run_audit(cwd: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(site), "FORGE_DATA_DIR": str(site / "data")}
+    command = [sys.executable, "-m", "forge.audits", *words]
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_check_of_the_guide_works_as_the_guide_says(tmp_path: Path):
+    site, project = tmp_path / "site", tmp_path / "project"
+    site.mkdir()
+    install_from_the_guide(site)
+    proven = run_audit(tmp_path, site, "--self-test")
+    assert "HOUSE1 PASS  2 examples, 1 of them bad, all told apart" in proven.stdout, proven.stderr
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / "app.py").write_text("# breakpoint()\n\ndef f():\n    breakpoint()\n")
+    found = run_audit(project, site, "--only", "HOUSE1")
+    assert found.returncode == 1
+    assert "HOUSE1 app.py:4  a breakpoint is left in the code" in found.stdout
+    (project / "app.py").write_text("x = 1\n")
+    assert run_audit(project, site, "--only", "HOUSE1").returncode == 0
