@@ -17,40 +17,49 @@ class Edge:
     is_type_only: bool
 
 
+Reach = tuple[Import, tuple[str, ...]]
+"""An import, and the own files it reaches."""
+
+
 @dataclass
 class ImportGraph:
     modules: Modules
     facts: Mapping[str, FileFacts]
+    _reached: dict[str, tuple[Reach, ...]] = field(default_factory=dict[str, tuple[Reach, ...]], repr=False)
     _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict[str, tuple[Edge, ...]], repr=False)
 
-    def imports(self, path: str) -> tuple[Import, ...]:
-        facts = self.facts.get(path)
-        return facts.imports if facts else ()
-
-    def reached(self, path: str, imp: Import) -> tuple[str, ...]:
-        """The own files one import of a file reaches; never the file itself."""
-        return tuple(target for target in self.modules.resolve(path, imp) if target != path)
+    def imports(self, path: str) -> tuple[Reach, ...]:
+        """What a file imports; never itself."""
+        known = self._reached.get(path)
+        if known is None:
+            facts = self.facts.get(path)
+            resolve = self.modules.resolver(path)
+            known = self._reached[path] = tuple(
+                (imp, tuple(target for target in resolve(path, imp) if target != path))
+                for imp in (facts.imports if facts else ())
+            )
+        return known
 
     def edges(self, path: str) -> tuple[Edge, ...]:
         known = self._edges.get(path)
         if known is None:
             known = self._edges[path] = tuple(
                 Edge(target, imp.line, imp.is_type_only)
-                for imp in self.imports(path)
-                for target in self.reached(path, imp)
+                for imp, targets in self.imports(path)
+                for target in targets
             )
         return known
 
-    def names(self, path: str, imp: Import) -> set[str]:
+    def names(self, path: str, imp: Import, targets: tuple[str, ...]) -> set[str]:
         """Every name by which what is imported could be called: as written, made absolute, and by its files."""
         if language_of(path) is Language.SCRIPT:
             return {imp.module}
         module = self.absolute(path, imp)
-        names = {module} if module else set[str]()
-        names |= {f"{module}.{name}" for name in imp.names if module and name != "*"}
-        return names | {
-            name for target in self.reached(path, imp) if (name := self.modules.module_of(target))
-        }
+        names = {name for target in targets if (name := self.modules.python.module_of(target))}
+        if module:
+            names.add(module)
+            names.update(f"{module}.{name}" for name in imp.names if name != "*")
+        return names
 
     def absolute(self, path: str, imp: Import) -> str | None:
         """The module that is imported, without dots in front; None when they lead out of every package."""

@@ -1,7 +1,8 @@
 """Which files are in which layer, and who breaks their order: the rules of import-linter's layers, on files."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from forge.audits.boundaries import Boundaries, Rank
@@ -41,6 +42,17 @@ class Cover:
         return self.deep is not None and path.startswith(self.start) and self.deep.matches(plain(path))
 
 
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """All folders that have something below them."""
+    folders: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
+
+
 def plain(path: str) -> str:
     """Line breaks and bytes that are no UTF-8 are characters like others: no name is a way out of a layer."""
     return _UNMATCHABLE.sub("_", path) if not path.isprintable() else path
@@ -58,7 +70,7 @@ class Layers:
     def of(cls, boundaries: Boundaries, paths: Iterable[str], ignored: Iterable[str] = ()) -> "Layers":
         """ValueError when a glob cannot be read."""
         known = sorted(paths)
-        folders = {path[: at.start()] for path in known for at in re.finditer("/", path)}
+        folders = folders_of(known)
         left_out = [Cover.of(glob, folders.__contains__) for glob in (*boundaries.exclude, *ignored)]
         covers = {
             layer.name: (
@@ -67,19 +79,32 @@ class Layers:
             )
             for layer in boundaries.layers
         }
+        out = {path for cover in left_out for path in _matched(cover, known, Cover.has)}
+        exact = {name: _all_matched(globs, known, Cover.has) for name, (globs, _) in covers.items()}
+        claimed = {path for paths in exact.values() for path in paths}
+        files: dict[str, frozenset[str]] = {}
+        for name, (globs, excluded) in covers.items():
+            below = _all_matched(globs, known, Cover.has_below) - claimed
+            files[name] = frozenset((exact[name] | below) - _all_matched(excluded, known, Cover.has) - out)
         names: dict[str, tuple[str, ...]] = {}
-        for path in known:
-            mine = _layers_of(path, covers)
-            if mine and not any(cover.has(path) for cover in left_out):
-                names[path] = mine
-        files = {name: frozenset(p for p, mine in names.items() if name in mine) for name in covers}
+        for name, paths_of_layer in files.items():
+            for path in paths_of_layer:
+                names[path] = (*names.get(path, ()), name)
         return cls(files, names)
 
 
-def _layers_of(path: str, covers: Mapping[str, tuple[list[Cover], list[Cover]]]) -> tuple[str, ...]:
-    exact = [name for name, (globs, _) in covers.items() if any(cover.has(path) for cover in globs)]
-    found = exact or [n for n, (globs, _) in covers.items() if any(cover.has_below(path) for cover in globs)]
-    return tuple(name for name in found if not any(cover.has(path) for cover in covers[name][1]))
+def _all_matched(covers: list[Cover], known: list[str], has: Callable[[Cover, str], bool]) -> set[str]:
+    return {path for cover in covers for path in _matched(cover, known, has)}
+
+
+def _matched(cover: Cover, known: list[str], has: Callable[[Cover, str], bool]) -> Iterator[str]:
+    """Of paths in order only those that begin as the glob does are looked at."""
+    for index in range(bisect_left(known, cover.start), len(known)):
+        path = known[index]
+        if not path.startswith(cover.start):
+            break
+        if has(cover, path):
+            yield path
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ Nothing is executed and nothing is installed: it is all derived from the paths o
 project's own settings (pyproject.toml, tsconfig.json, package.json) say about where modules are found.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from forge.audits.facts.models import LANGUAGES, Import, Language
 from forge.audits.modules_python import PythonModules
@@ -16,7 +16,7 @@ __all__ = ["Modules", "PythonModules", "ScriptModules", "language_of"]
 
 
 def language_of(path: str) -> Language | None:
-    return LANGUAGES.get(PurePosixPath(path).suffix.lower())
+    return LANGUAGES.get("." + path.rpartition(".")[2].lower())
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Modules:
 
     def is_own(self, importer: str, module: str) -> bool:
         return self._of(importer).is_own(importer, module)
+
+    def resolver(self, importer: str) -> Callable[[str, Import], tuple[str, ...]]:
+        """`resolve` of the language of this file, for many imports of it."""
+        return self._of(importer).resolve
 
     def _of(self, path: str) -> PythonModules | ScriptModules:
         return self.script if language_of(path) is Language.SCRIPT else self.python

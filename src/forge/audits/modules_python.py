@@ -40,13 +40,17 @@ class PythonModules:
     """Paths without `.py` to files; packages to their `__init__.py`."""
     _folders: frozenset[str] = frozenset()
     _memory: dict[tuple[str, str], _Place] = field(default_factory=dict[tuple[str, str], _Place], repr=False)
+    _names: dict[str, str | None] = field(default_factory=dict[str, str | None], repr=False)
     _sight: dict[str, tuple[tuple[str, bool], ...]] = field(
         default_factory=dict[str, tuple[tuple[str, bool], ...]], repr=False
     )
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "PythonModules":
-        files = frozenset(entry.path for entry in snapshot.files(".py", ".pyi"))
+        tree = snapshot.tree.entries
+        files = frozenset(
+            path for path, entry in tree.items() if path.endswith(_SUFFIXES) and entry.kind.is_file
+        )
         stems: dict[str, str] = {}
         for path in sorted(files, reverse=True):  # .py after .pyi, so that it wins
             stem = path.rpartition(".")[0]
@@ -66,6 +70,11 @@ class PythonModules:
 
     def module_of(self, path: str) -> str | None:
         """The name to import a file by; None for a file that no import could name."""
+        if path not in self._names:
+            self._names[path] = self._name_of(path)
+        return self._names[path]
+
+    def _name_of(self, path: str) -> str | None:
         folder, _, name = path.rpartition("/")
         stem = name.rpartition(".")[0]
         root = self._root_of(folder)
@@ -145,9 +154,9 @@ class PythonModules:
         """Folders of its own way up that are no packages, the nearest first; then the roots of the project."""
         seen = self._sight.get(folder)
         if seen is None:
-            declared = {root.folder: True for root in self.roots if root.is_seen_from(folder)}
+            declared = {root.folder for root in self.roots if root.is_seen_from(folder)}
             own = [f for f in _way_up(folder) if f not in self._packages]
-            order = dict.fromkeys([*own, *declared])
+            order = dict.fromkeys([*own, *(root.folder for root in self.roots if root.folder in declared)])
             seen = self._sight[folder] = tuple((f, f in declared) for f in order)
         return seen
 
@@ -167,6 +176,7 @@ class PythonModules:
         return _Place(place, self._stems.get(place), is_whole=True, is_regular=is_regular)
 
 
+_SUFFIXES = (".py", ".pyi")
 _INITS = ("__init__.py", "__init__.pyi")
 
 

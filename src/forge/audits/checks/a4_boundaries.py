@@ -1,0 +1,284 @@
+"""A4: no part of the project reaches for what its boundaries keep from it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from forge.audits.boundaries import BadBoundaries, Boundaries, Layer, line_of, read_boundaries
+from forge.audits.boundary_rules import RuleBook, Violation, pattern_hits
+from forge.audits.check import Check, Examination, Found, skip
+from forge.audits.checks.a4_docs import DOCS
+from forge.audits.checks.a4_fixtures import FIXTURES
+from forge.audits.facts.analyzer import facts_of
+from forge.audits.facts.models import LANGUAGES
+from forge.audits.forbidden import read_pattern
+from forge.audits.graph import ImportGraph
+from forge.audits.known import KnownOnes
+from forge.audits.layering import Layers, folders_of
+from forge.audits.models import Severity
+from forge.audits.modules import Modules
+from forge.audits.paths import shown
+from forge.audits.pattern_search import Hits, PatternSearch
+from forge.audits.plain_code import STYLES
+from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
+
+_REPAIR = "Repair boundaries.json; `forge audit --explain A4` shows its format."
+
+
+def examine(snapshot: Snapshot) -> Examination:
+    where = snapshot.governance.boundaries
+    entry = snapshot.tree.entries.get(where)
+    if entry is None:
+        return skip("there is no boundaries.json; `forge audit init` proposes one")
+    if not entry.kind.is_file or entry.size > MOST_BYTES:
+        return _refused(where, "is no file that can be read", None)
+    if snapshot.project.problem is not None:
+        return _refused("forge.json", f"cannot be read: {snapshot.project.problem}", None)
+    data = snapshot.tree.read(where)
+    try:
+        boundaries = read_boundaries(data)
+        ignored = snapshot.project.config.audit.ignore
+        layers = Layers.of(boundaries, snapshot.tree.entries, ignored)
+        known = KnownOnes(boundaries.known_violations, snapshot.today)
+    except BadBoundaries as bad:
+        return _refused(where, bad.message, bad.line)
+    except ValueError as error:
+        return _refused(where, f"has a glob that cannot be read: {error}", None)
+    return Audit(snapshot, boundaries, layers, known, data.decode("utf-8-sig")).run()
+
+
+def _refused(path: str, message: str, line: int | None) -> Examination:
+    found = Found(
+        "bad-boundaries", Severity.ERROR, f"{path} {message}", _REPAIR, path, line or 1, subject=message
+    )
+    return Examination((found,), 0, "files")
+
+
+@dataclass(frozen=True)
+class Audit:
+    """One look at one project that has boundaries."""
+
+    snapshot: Snapshot
+    boundaries: Boundaries
+    layers: Layers
+    known: KnownOnes
+    text: str
+
+    def run(self) -> Examination:
+        found = [*self._bad_patterns()]
+        if found:
+            return Examination(tuple(found), 0, "files")
+        found += self._empty_layers()
+        book = RuleBook(
+            self.boundaries, self.layers, self._graph(), folders_of(self.snapshot.tree.entries).__contains__
+        )
+        found += self._unread(book)
+        found += [self._told(violation) for violation in _once(self._violations(book))]
+        found += self._stray(book)
+        found += self._stale()
+        count = len(self.layers.names)
+        counted = any(one.severity is not Severity.NOTE for one in found)
+        detail = (
+            ""
+            if counted
+            else f"{count:,} files in {len(self.boundaries.layers)} layers keep their boundaries"
+        )
+        return Examination(tuple(found), count, "files", detail)
+
+    def _graph(self) -> ImportGraph:
+        return ImportGraph(Modules.of(self.snapshot), facts_of(self.snapshot))
+
+    def _line(self, *where: int | str) -> int | None:
+        return line_of(self.text, where)
+
+    def _at(self, *where: int | str) -> tuple[str, int | None]:
+        return self.snapshot.governance.boundaries, self._line(*where)
+
+    def _bad_patterns(self) -> Iterator[Found]:
+        for i, layer in enumerate(self.boundaries.layers):
+            for j, rule in enumerate(layer.forbidden):
+                try:
+                    read_pattern(rule.pattern or "")
+                except ValueError as error:
+                    yield Found(
+                        "bad-pattern",
+                        Severity.ERROR,
+                        f"{layer.name}: the pattern {rule.text!r} is no RE2 expression: {error}",
+                        "Write it without look-around and back references, or as an `import` or `layer` rule.",
+                        *self._at("layers", i, "forbidden", j),
+                        subject=rule.text,
+                    )
+
+    def _empty_layers(self) -> Iterator[Found]:
+        empty = [
+            (i, layer) for i, layer in enumerate(self.boundaries.layers) if not self.layers.files[layer.name]
+        ]
+        optional = {name for rank in self.boundaries.ranks for name in rank.optional}
+        if len(empty) == len(self.boundaries.layers):
+            yield Found(
+                "no-files",
+                Severity.ERROR,
+                "no layer has any file: the boundaries guard nothing",
+                "Correct the globs; they are relative to the project: `app/api/**/*.py`.",
+                *self._at("layers"),
+            )
+            return
+        for i, layer in empty:
+            if layer.name not in optional:
+                yield Found(
+                    "empty-layer",
+                    Severity.WARN,
+                    f"the layer {layer.name} has no files: nothing matches {', '.join(layer.glob)}",
+                    f"Correct its glob, remove the layer, or write `({layer.name})` in `order` if it may be missing.",
+                    *self._at("layers", i),
+                    subject=layer.name,
+                )
+
+    def _unread(self, book: RuleBook) -> Iterator[Found]:
+        """Files of a layer that cannot be judged, or not wholly."""
+        for path in sorted(self.layers.names):
+            entry = self.snapshot.tree.entries[path]
+            if not entry.kind.is_file:
+                yield self._link(entry)
+            elif entry.suffix in LANGUAGES and entry.size > MOST_BYTES:
+                yield Found(
+                    "too-large",
+                    Severity.ERROR,
+                    f"{shown(path)} has {entry.size:,} bytes: too large to be read as code",
+                    f"Split it to below {MOST_BYTES:,} bytes, or `exclude` it from its layer.",
+                    path,
+                    1,
+                )
+            elif (facts := book.graph.facts.get(path)) is not None and facts.broken_line is not None:
+                yield Found(
+                    "unparsable",
+                    Severity.ERROR,
+                    f"{shown(path)} is no well-formed code from line {facts.broken_line} on: it cannot be judged",
+                    "Repair the syntax, or `exclude` the file from its layer.",
+                    path,
+                    facts.broken_line,
+                )
+
+    def _link(self, entry: Entry) -> Found:
+        return Found(
+            "not-a-file",
+            Severity.WARN,
+            f"{shown(entry.path)} is a {entry.kind}: what it leads to was not examined as part of "
+            f"{self.layers.names[entry.path][0]}",
+            "Put the file itself there, or `exclude` the path from its layer.",
+            entry.path,
+            subject=entry.kind,
+        )
+
+    def _violations(self, book: RuleBook) -> Iterator[Violation]:
+        for layer in self.boundaries.layers:
+            patterns = tuple(rule.text for rule in layer.forbidden if rule.pattern is not None)
+            hits = self._hits(layer, patterns)
+            for rule in layer.forbidden:
+                if rule.pattern is not None:
+                    yield from book.by_pattern(layer, rule, pattern_hits(hits, patterns.index(rule.text)))
+                elif rule.imported is not None:
+                    yield from book.by_import(layer, rule)
+                else:
+                    yield from book.by_layer(layer, rule)
+        yield from book.by_order()
+
+    def _hits(self, layer: Layer, patterns: tuple[str, ...]) -> dict[str, Hits]:
+        if not patterns:
+            return {}
+        entries = [self.snapshot.tree.entries[path] for path in sorted(self.layers.files[layer.name])]
+        wanted = {suffix for glob in layer.glob if "*" not in (suffix := f".{glob.rpartition('.')[2]}")}
+        readable = {*LANGUAGES, *STYLES, *wanted}
+        asked = [entry for entry in entries if entry.kind.is_file and entry.suffix in readable]
+        return dict(self.snapshot.analyse(PatternSearch(patterns), asked))
+
+    def _told(self, violation: Violation) -> Found:
+        entry = self.known.find(violation)
+        severity, note = Severity.FAIL, ""
+        if entry is not None and self.known.is_over(entry):
+            note = f"; it was accepted until {entry.expires}"
+        elif entry is not None:
+            severity = Severity.NOTE
+            until = f" until {entry.expires}" if entry.expires else ""
+            note = f"; known{until}{f': {entry.reason}' if entry.reason else ''}"
+        return Found(
+            violation.kind,
+            severity,
+            _message(violation) + note,
+            _fix(violation),
+            violation.path,
+            violation.line,
+            subject=f"{violation.layer}:{violation.text}:{violation.what}",
+        )
+
+    def _stray(self, book: RuleBook) -> Iterator[Found]:
+        """Of `exhaustive`: code in a container that is in no layer. The container's own `__init__` is none of them."""
+        if not self.boundaries.exhaustive:
+            return
+        for folder in book.container_folders:
+            for path in sorted(book.graph.facts):
+                inside = path.startswith(f"{folder}/") and path != f"{folder}/__init__.py"
+                if inside and path not in self.layers.names:
+                    yield Found(
+                        "no-layer",
+                        Severity.FAIL,
+                        f"{shown(path)} is in {shown(folder)} and in no layer, and the boundaries are exhaustive",
+                        "Add it to the glob of a layer, or to `exclude`.",
+                        path,
+                        1,
+                    )
+
+    def _stale(self) -> Iterator[Found]:
+        for index in self.known.stale:
+            entry = self.boundaries.known_violations[index]
+            yield Found(
+                "stale-known-violation",
+                Severity.NOTE,
+                f"{entry.file} no longer breaks {entry.pattern!r} of {entry.layer}: the entry can go",
+                "Remove it from `known_violations`.",
+                *self._at("known_violations", index),
+                subject=f"{entry.layer}:{entry.file}:{entry.pattern}",
+            )
+
+
+def _once(violations: Iterable[Violation]) -> Iterator[Violation]:
+    """One for each line and rule; where a rule and the order say the same of an import, the rule has the reason."""
+    seen: set[tuple[str, str, int, str]] = set()
+    for one in violations:
+        key = (one.layer, one.path, one.line, one.text)
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def _message(violation: Violation) -> str:
+    verb = "contain" if violation.kind == "forbidden-pattern" else "import"
+    what = f"`{violation.what}`" if verb == "contain" else shown(violation.what)
+    reason = f" ({violation.reason})" if violation.reason else ""
+    if violation.kind == "layer-order":
+        reason = f" ({violation.text} is not below {violation.layer})"
+    chain = f": {' → '.join(map(shown, violation.way))}" if violation.way else ""
+    return f"{violation.layer} may not {verb} {what}{reason}{chain}"
+
+
+def _fix(violation: Violation) -> str:
+    if violation.way:
+        return (
+            f"Break the chain: let {shown(violation.way[1])} do without it, or do not import "
+            f"{shown(violation.way[1])} here."
+        )
+    if violation.kind == "forbidden-pattern":
+        return f"Move this out of {violation.layer}, to a layer that may do it, and call that."
+    return (
+        f"Do not import {shown(violation.what)} in {violation.layer}: move what needs it to a layer that may."
+    )
+
+
+CHECK = Check(
+    code="A4",
+    name="Boundary compliance",
+    why="Layers that reach through each other cannot be changed or tested one at a time; boundaries.json says which "
+    "parts may know which, and only a machine keeps that true.",
+    docs=DOCS,
+    examine=examine,
+    fixtures=FIXTURES,
+)
