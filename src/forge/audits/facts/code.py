@@ -19,10 +19,17 @@ from forge.audits.facts.script import parse_script
 
 Span = tuple[int, int]
 
-_PYTHON = "(comment) @blank (string_content) @text (string) @string"
+_BLANK_KINDS = (
+    "comment",
+    "html_comment",
+    "hash_bang_line",
+    "regex_pattern",
+    "jsx_text",
+    "html_character_reference",
+)
+"""Which of them there are depends on the grammar."""
+_PYTHON = "(string_content) @text (string) @string"
 _SCRIPT = """
-    (comment) @blank (regex_pattern) @blank (jsx_text) @blank (hash_bang_line) @blank
-    (html_character_reference) @blank
     (string) @string (template_string) @string (string_fragment) @text (escape_sequence) @text
     (import_statement source: (string) @kept) (export_statement source: (string) @kept)
     (call_expression function: (import) arguments: (arguments . [(string) (template_string)] @kept))
@@ -81,7 +88,9 @@ def _read(root: Node, grammar: Grammar, source: bytes, data: bytes) -> Code:
 
 @cache
 def _query(grammar: Grammar) -> Query:
-    return Query(language(grammar), _QUERIES[grammar])
+    known = language(grammar)
+    blanks = " ".join(f"({kind}) @blank" for kind in _BLANK_KINDS if known.id_for_node_kind(kind, True))
+    return Query(known, _QUERIES[grammar] + blanks)
 
 
 def _spans(nodes: Sequence[Node]) -> list[Span]:

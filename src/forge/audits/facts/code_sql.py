@@ -1,5 +1,6 @@
 """Which texts of a file are SQL. What is put together of several texts is one statement and is judged as one."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -20,7 +21,9 @@ _NAMED = {
     "field_definition": "property",
 }
 """Which field of these holds the name that a value is given."""
+_NOTHING_BETWEEN = re.compile(rb"[\"'`\s+\\()]*(?:[rbuftRBUFT]{1,2}[\"']+)?")
 _MOST_STEPS = 500
+_MOST_TEXTS = 200
 
 
 def sql_units(strings: Sequence[Node], texts: Sequence[Span], source: bytes) -> list[Span]:
@@ -81,8 +84,19 @@ def _is_statement(unit: Node, texts: Sequence[Span], source: bytes) -> bool:
         return False
     first = bisect_left(texts, (unit.start_byte, 0))
     last = bisect_left(texts, (unit.end_byte, 0))
-    written = b" ? ".join(source[start:end] for start, end in texts[first:last][:200])
-    return is_sql(written.decode("utf-8", "replace"), is_asked=_is_asked(unit, parent, source))
+    return is_sql(_written(texts[first:last][:_MOST_TEXTS], source), is_asked=_is_asked(unit, parent, source))
+
+
+def _written(texts: Sequence[Span], source: bytes) -> str:
+    """The statement as far as it is known, with a question mark for what is put in."""
+    pieces: list[bytes] = []
+    before: int | None = None
+    for start, end in texts:
+        if before is not None and not _NOTHING_BETWEEN.fullmatch(source, before, start):
+            pieces.append(b" ? ")
+        pieces.append(source[start:end])
+        before = end
+    return b"".join(pieces).decode("utf-8", "replace")
 
 
 def _is_asked(unit: Node, parent: Node, source: bytes) -> bool:

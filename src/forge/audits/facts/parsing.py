@@ -4,6 +4,7 @@ A parser that recovers from errors can be made to take time that grows with the 
 eats its stack. Both are held here; what is left (see `desk.py`) is held by analysing large files in another process.
 """
 
+import codecs
 import re
 import time
 from enum import StrEnum
@@ -76,12 +77,14 @@ def grammars() -> str:
 
 
 def same_length(data: bytes) -> bytes:
-    """The same code with all offsets, without what a parser stumbles over: other encodings, lone returns, NUL."""
+    """The same code with all offsets, without what a parser stumbles over: other encodings, marks, returns, NUL."""
     if not data.isascii():
         try:
             data.decode()
         except UnicodeDecodeError:
             data = data.translate(_NOT_ASCII)
+    if data.startswith(codecs.BOM_UTF8):
+        data = b"\f\f\f" + data[3:]
     if b"\r" in data:
         data = _LONE_RETURN.sub(b"\n", data)
     return data.replace(b"\0", b" ")

@@ -84,9 +84,7 @@ def _begins_a_statement(statement: Node, source: bytes) -> bool:
     """`from {{ template }} import x` is read as garbage followed by `import x`; it imports no x."""
     start = statement.start_byte
     line = source.rfind(b"\n", 0, start) + 1
-    return start - line > _LONGEST_LINE or bool(
-        _BEFORE.search(source[line:start].removeprefix(b"\xef\xbb\xbf"))
-    )
+    return start - line > _LONGEST_LINE or bool(_BEFORE.search(source[line:start]))
 
 
 def _statement(statement: Node, source: bytes, context: Context) -> list[tuple[Import, list[Bound]]]:

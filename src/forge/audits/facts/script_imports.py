@@ -54,6 +54,8 @@ def imports_of(root: Node, source: bytes) -> tuple[tuple[Import, ...], tuple[Bou
 
 
 def _at(path: Path, source: bytes, offset: int) -> Found | None:
+    if len(path) > 1 and path[-1][1].type == path[-2][1].type == "import":
+        path = path[:-1]  # of a call, a node that holds nothing but the word
     node, parent = path[-1][1], path[-2][1] if len(path) > 1 else path[-1][1]
     if parent.is_error or node.is_error:
         return _in_error(path, source, offset)

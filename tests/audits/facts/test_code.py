@@ -1,0 +1,65 @@
+"""Code without its comments and texts."""
+
+import pytest
+
+from forge.audits.facts.code import blank, read_code, sql_spans
+
+
+@pytest.mark.parametrize(
+    ("suffix", "code", "expected"),
+    [
+        (".py", 'x = "asyncpg" # asyncpg', 'x = "       "          '),
+        (".py", '"""Doc\r\n  asyncpg"""\n', '"""   \r\n         """\n'),
+        (".py", "f'a {asyncpg.x!r:>3} {{b}}'", "f'  {asyncpg.x!r:>3}      '"),
+        (".py", "x = 'é'", "x = '  '"),
+        (".pyi", "def f(): ... # c", "def f(): ...    "),
+        (".js", "import a from '../repos/x' // c", "import a from '../repos/x'     "),
+        (
+            ".js",
+            "export * from 'y'; require('z'); import('w')",
+            "export * from 'y'; require('z'); import('w')",
+        ),
+        (".js", "f('require'); g(`a${b('c')}d`)", "f('       '); g(` ${b(' ')} `)"),
+        (".js", "x = /asyncpg[/]\\d/g", "x = /            /g"),
+        (".tsx", "x = <a b='c'>asyncpg {d} &amp;</a>", "x = <a b=' '>        {d}      </a>"),
+        (".ts", "import x = require('y')", "import x = require('y')"),
+        (".ts", "/* a\n b */ type A = 'asyncpg'", "    \n      type A = '       '"),
+        (".go", "// asyncpg", "// asyncpg"),
+    ],
+)
+def test_only_code_is_left(suffix: str, code: str, expected: str) -> None:
+    assert blank(suffix, code.encode()).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("suffix", "code", "expected"),
+    [
+        (".py", 'x = "SELECT a FROM b"', ["SELECT a FROM b"]),
+        (".py", 'db.execute("select a from b")', ["select a from b"]),
+        (".py", 'db.execute("select " + a + " from b")', ["select ", " from b"]),
+        (".py", 'x = ("INSERT "\n  "INTO b")', ["INSERT ", "INTO b"]),
+        (".py", 'sql = f"""\n  update {t} set a = 1"""', ["\n  update ", " set a = 1"]),
+        (".py", 'x = "DELETE FROM {}".format(t)', ["DELETE FROM {}"]),
+        (".py", 'x = "WITH a AS (SELECT 1) SELECT 2"', ["WITH a AS (SELECT 1) SELECT 2"]),
+        (".py", 'x = "CREATE TABLE IF NOT EXISTS a (b int)"', ["CREATE TABLE IF NOT EXISTS a (b int)"]),
+        (".py", '"""SELECT a FROM b"""', []),
+        (".py", 'log("select a thing from the list")', []),
+        (".py", 'x = "update the settings"', []),
+        (".py", 'x = "Delete from cart"', []),
+        (".py", "# SELECT a FROM b", []),
+        (".ts", "db.query(`select * from a where b = ${c}`)", ["select * from a where b = "]),
+        (".ts", "sql`id = ${x}`", ["id = "]),
+        (".js", "const q = 'DROP TABLE a'", ["DROP TABLE a"]),
+        (".js", "console.log('select one from two')", []),
+    ],
+)
+def test_sql_is_code_and_prose_is_not(suffix: str, code: str, expected: list[str]) -> None:
+    data = code.encode()
+    assert [data[start:end].decode() for start, end in sql_spans(suffix, data)] == expected
+    kept = read_code(suffix, data).text
+    assert all(kept[start:end] == data[start:end] for start, end in sql_spans(suffix, data))
+
+
+def test_other_encodings_keep_their_places() -> None:
+    data = b"# coding: latin-1\nx = '\xe9\xe8'; import a # \xe9\r\ny\0z\rw"
+    assert blank(".py", data) == b"                 \nx = '  '; import a    \r\ny\0z\rw"

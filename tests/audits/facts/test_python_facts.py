@@ -1,0 +1,238 @@
+"""Imports of Python files, as the analyzer reports them."""
+
+import ast
+import sysconfig
+import warnings
+from pathlib import Path
+
+import pytest
+
+from forge.audits.facts.analyzer import FACTS
+from forge.audits.facts.models import Import
+
+
+def imports(code: str | bytes) -> list[Import]:
+    return list(FACTS(".py", code.encode() if isinstance(code, str) else code).imports)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import a", [Import("a", 1)]),
+        ("import a.b as c, d", [Import("a.b", 1), Import("d", 1)]),
+        ("import os; import sys", [Import("os", 1), Import("sys", 1)]),
+        ("from a import b", [Import("a", 1, names=("b",), is_from=True)]),
+        ("from . import b", [Import("", 1, level=1, names=("b",), is_from=True)]),
+        (
+            "from ...x.y import (\n    a,  # why\n    b as c,\n)",
+            [Import("x.y", 1, 3, ("a", "b"), is_from=True)],
+        ),
+        ("from a . b import c", [Import("a.b", 1, names=("c",), is_from=True)]),
+        ("from a import *", [Import("a", 1, names=("*",), is_from=True)]),
+        (
+            "from __future__ import annotations",
+            [Import("__future__", 1, names=("annotations",), is_from=True)],
+        ),
+        ("class A:\n    import b", [Import("b", 2)]),
+        ("def f():\n    import b", [Import("b", 2, is_lazy=True)]),
+        ("if x:\n    import b\nelse:\n    import c", [Import("b", 2), Import("c", 4)]),
+        ("if x: import b", [Import("b", 1)]),
+        ("x = 1; import \\\n  b", [Import("b", 1)]),
+        ('"""\nimport a\nfrom the database.\n"""\n# import b\nx = "import c"', []),
+        ("important = 1\nreimport = 2\nx.import_ = 3", []),
+        ("\ufeffimport a\r\nimport b\r\n", [Import("a", 1), Import("b", 2)]),
+        ("import a\rimport b\r", [Import("a", 1), Import("b", 2)]),
+        ("\x0cimport a\n\tx = 1", [Import("a", 1)]),
+    ],
+)
+def test_every_form_of_an_import_is_found_and_nothing_else(code: str, expected: list[Import]) -> None:
+    assert imports(code) == expected
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "TYPE_CHECKING",
+        "typing.TYPE_CHECKING",
+        "t.TYPE_CHECKING",
+        "(TYPE_CHECKING)",
+        "TYPE_CHECKING and x",
+        "False",
+        "MYPY",
+    ],
+)
+def test_an_import_for_the_type_checker_is_told_from_its_else_branch(condition: str) -> None:
+    code = f"if {condition}:\n    import a\nelse:\n    import b\n"
+    assert imports(code) == [Import("a", 2, is_type_only=True), Import("b", 4)]
+
+
+def test_type_checking_may_have_another_name_or_be_denied() -> None:
+    code = "from typing import TYPE_CHECKING as TC\nif TC:\n    import a\nif not TC:\n    import b\nelse:\n    import c\n"
+    assert imports(code)[1:] == [
+        Import("a", 3, is_type_only=True),
+        Import("b", 5),
+        Import("c", 7, is_type_only=True),
+    ]
+
+
+def test_an_elif_for_the_type_checker_counts() -> None:
+    code = "if x:\n    import a\nelif TYPE_CHECKING:\n    import b\nelse:\n    import c\n"
+    assert imports(code) == [Import("a", 2), Import("b", 4, is_type_only=True), Import("c", 6)]
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "except ImportError:",
+        "except ModuleNotFoundError as e:",
+        "except (ValueError, ImportError):",
+        "except Exception:",
+        "except:",
+        "except ImportError, e:",
+        "except ValueError, ImportError:",
+        "except builtins.ImportError:",
+    ],
+)
+def test_an_import_whose_failure_is_caught_is_optional_and_so_is_its_replacement(clause: str) -> None:
+    code = f"try:\n    import a\n{clause}\n    import b\nelse:\n    import c\nfinally:\n    import d\n"
+    assert imports(code) == [
+        Import("a", 2, is_optional=True),
+        Import("b", 4, is_optional=True),
+        Import("c", 6),
+        Import("d", 8),
+    ]
+
+
+def test_another_exception_makes_no_import_optional() -> None:
+    assert imports("try:\n    import a\nexcept ValueError:\n    import b\n") == [
+        Import("a", 2),
+        Import("b", 4),
+    ]
+
+
+def test_suppress_makes_an_import_optional() -> None:
+    code = "with contextlib.suppress(ImportError):\n    import a\nwith suppress(OSError):\n    import b\n"
+    assert imports(code) == [Import("a", 2, is_optional=True), Import("b", 4)]
+
+
+def test_a_function_defined_in_a_try_is_not_protected_by_it() -> None:
+    code = "try:\n    def f():\n        import a\nexcept ImportError:\n    pass\n"
+    assert imports(code) == [Import("a", 3, is_lazy=True)]
+
+
+def test_dynamic_imports_of_literals_are_found() -> None:
+    code = """
+import importlib as il
+from importlib import import_module as load, util
+il.import_module("a.b")
+load('c')
+def f(): return __import__("d")
+il.import_module(".x", "p.q")
+il.import_module("..x", package="p.q")
+il.import_module(".y", __package__)
+"""
+    assert [i for i in imports(code) if i.is_dynamic] == [
+        Import("a.b", 4, is_dynamic=True),
+        Import("c", 5, is_dynamic=True),
+        Import("d", 6, is_dynamic=True, is_lazy=True),
+        Import("p.q.x", 7, is_dynamic=True),
+        Import("p.x", 8, is_dynamic=True),
+        Import("y", 9, level=1, is_dynamic=True),
+    ]
+
+
+def test_what_only_looks_like_a_dynamic_import_is_none() -> None:
+    code = """
+import importlib.util
+importlib.util.find_spec("a")
+importlib.import_module(name)
+importlib.import_module(f"a.{b}")
+self.import_module("c")
+import_module("d")
+importlib.import_module("not a module")
+"""
+    assert [i for i in imports(code) if i.is_dynamic] == []
+
+
+def test_bound_names_say_where_they_come_from() -> None:
+    code = "import a.b\nimport c.d as e\nfrom .x import y as z, w\nfrom . import v\nfrom q import *\n"
+    assert FACTS(".py", code.encode()).bound == (
+        ("a", "a", ""),
+        ("e", "c.d", ""),
+        ("z", ".x", "y"),
+        ("w", ".x", "w"),
+        ("v", ".", "v"),
+    )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "print 'hello'\nimport a\n",
+        "x = t'{a}'\nimport a\n",
+        "type X[T] = list[T]\nimport a\n",
+        "try: pass\nexcept A, B: pass\nimport a\n",
+        "x = f'{a['b']}'\nimport a\n",
+        "match x:\n    case {'a': 1}: pass\nimport a\n",
+        "def f(*, a: int = 1, **k) -> None: ...\nimport a\n",
+        "# -*- coding: latin-1 -*-\nx = '\xe9'\nimport a\n",
+    ],
+)
+def test_old_and_new_syntax_is_not_broken(code: str) -> None:
+    facts = FACTS(".py", code.encode("latin-1"))
+    assert (facts.broken_line, [i.module for i in facts.imports]) == (None, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "modules"),
+    [
+        (b"import a\nx = = 1\nimport b\n", 2, ["a", "b"]),
+        (b"import a\n\0\nimport b\n", 2, ["a", "b"]),
+        (b"from {{ cookiecutter.slug }} import x\nimport b\n", 1, ["b"]),
+        (
+            b"import a\n<<<<<<< HEAD\nimport b\n=======\nimport c\n>>>>>>> x\nimport d\n",
+            2,
+            ["a", "b", "c", "d"],
+        ),
+    ],
+)
+def test_a_broken_file_says_where_and_keeps_its_imports(code: bytes, line: int, modules: list[str]) -> None:
+    facts = FACTS(".py", code)
+    assert (facts.broken_line, [i.module for i in facts.imports]) == (line, modules)
+
+
+def test_another_encoding_is_read_as_declared() -> None:
+    code = "# coding: shift_jis\nx = 'ソ'\nimport a\n".encode("shift_jis")
+    assert imports(code) == [Import("a", 3)]
+
+
+def test_the_standard_library_imports_what_the_interpreter_says() -> None:
+    folder = Path(sysconfig.get_path("stdlib"))
+    files = sorted(
+        p for p in folder.rglob("*.py") if "site-packages" not in p.parts and p.stat().st_size < 40_000
+    )[::7]
+    assert len(files) > 100
+    for file in files:
+        data = file.read_bytes()
+        truth = _by_interpreter(data)
+        if truth is not None:
+            facts = FACTS(".py", data)
+            found = sorted((i.line, i.level, i.module, i.names) for i in facts.imports if not i.is_dynamic)
+            assert (str(file), found, facts.broken_line) == (str(file), truth, None)
+
+
+def _by_interpreter(data: bytes) -> list[tuple[int, int, str, tuple[str, ...]]] | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(data)
+        except (SyntaxError, ValueError):
+            return None
+    found: list[tuple[int, int, str, tuple[str, ...]]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, 0, alias.name, ()) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = tuple(alias.name for alias in node.names)
+            found.append((node.lineno, node.level, node.module or "", names))
+    return sorted(found)
