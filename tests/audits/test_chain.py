@@ -27,7 +27,7 @@ def chain_of(count: int, signer: Signer = SIGNER, chain: str = "one") -> list[by
     last: Line | None = None
     for number in range(count):
         entry = next_entry(
-            last, chain, "audit", {"phase": f"Phase {number}", "ok": False}, at="now", key=signer.key
+            last, chain, "audit", {"phase": f"Phase {number}", "ok": False}, at="now", signer=signer.key
         )
         raws.append(write_line(entry, signer))
         found = read_line(raws[-1].removesuffix(b"\n"))

@@ -34,7 +34,7 @@ def rewrite(ledger: Ledger, *, chain: str | None = None, signer: Signer = STRANG
             line.entry.kind,
             {**line.entry.body, "phase": "Phase 9"},
             at=line.entry.at,
-            key=signer.key,
+            signer=signer.key,
         )
         raws.append(write_line(entry, signer))
         lines = [*read_chain(b"".join(raws)).lines]

@@ -78,13 +78,13 @@ class SignedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str
     count: int
     hash: str
-    key: str
     signature: str
+    signer: str
 
     @property
     def is_signed(self) -> bool:
         return is_signed(
-            self.key, self.signature, _HEAD_DOMAIN + _signed_part(self.chain, self.count, self.hash)
+            self.signer, self.signature, _HEAD_DOMAIN + _signed_part(self.chain, self.count, self.hash)
         )
 
 
@@ -95,7 +95,7 @@ def head_of(line: Line) -> Head:
 def write_head(line: Line, signer: Signer) -> bytes:
     part = _signed_part(line.entry.chain, line.entry.number, line.hash)
     signature = signer.sign(_HEAD_DOMAIN + part)
-    head = SignedHead(line.entry.chain, line.entry.number, line.hash, signer.key, signature)
+    head = SignedHead(line.entry.chain, line.entry.number, line.hash, signature, signer.key)
     return canonical(head) + b"\n"
 
 
@@ -162,8 +162,8 @@ def _signature(book: Book, last: Line, trust: Trust) -> Iterator[Problem]:
         yield _fail(
             book, "bad-signature", f"entry {number}: the signature is not of this text", AGAIN, number=number
         )
-    elif last.entry.key not in trust.keys:
-        yield _unknown(book, last.entry.key, f"entry {number}")
+    elif last.entry.signer not in trust.keys:
+        yield _unknown(book, last.entry.signer, f"entry {number}")
 
 
 def _unknown(book: Book, key: str, what: str) -> Problem:
@@ -196,8 +196,8 @@ def _head(book: Book, evidence: Mapping[str, bytes], chain: Chain, trust: Trust)
         what = f"{book.head} is not what Forge wrote: {'bad signature' if head else 'unreadable'}"
         return _HeadState((_fail(book, "bad-head", what, AGAIN),), count)
     problems = [*_compare(book, chain, Head(head.count, head.hash, head.chain), "the signed head", AGAIN)]
-    if head.key not in trust.keys:
-        problems.append(_unknown(book, head.key, book.head))
+    if head.signer not in trust.keys:
+        problems.append(_unknown(book, head.signer, book.head))
     if not problems and head.count < count:
         message = f"entry {count} was written, and then the writer was stopped"
         fix = "The next audit finishes it."

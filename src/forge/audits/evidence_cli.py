@@ -158,7 +158,9 @@ def _verified(snapshot: "Snapshot") -> Generator[tuple[str, tuple[tuple["Problem
 def _print_book(name: str, problems: tuple["Problem", ...], count: int) -> None:
     paint = paint_for_terminal()
     if not problems:
-        click.echo(f"{name}: {paint('PASS', 'PASS')}  {count:,} entries, each as it was signed")
+        click.echo(
+            f"{name}: {paint('PASS', 'PASS')}  {count:,} {'entry' if count == 1 else 'entries'}, as signed"
+        )
     for problem in problems:
         word = problem.severity.upper()
         click.echo(f"{name}: {paint(word, word)}  {clean(problem.message)} [{problem.rule}]")

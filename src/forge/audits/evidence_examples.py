@@ -44,7 +44,7 @@ def compose(book: Book, records: Sequence[tuple[Kind, Record]], signer: Signer =
     lines: list[Line] = []
     for kind, record in records:
         last = lines[-1] if lines else None
-        raw = write_line(next_entry(last, "example", kind, record, at=AT, key=signer.key), signer)
+        raw = write_line(next_entry(last, "example", kind, record, at=AT, signer=signer.key), signer)
         line = read_line(raw.removesuffix(b"\n"))
         if isinstance(line, Line):
             raws.append(raw)
@@ -131,7 +131,7 @@ def runs_files(*runs: TestRun, signer: Signer = SIGNER) -> dict[str, bytes]:
 
 
 def diff_files(log: DiffLog, signer: Signer = SIGNER) -> dict[str, bytes]:
-    line = write_line(next_entry(None, "log", "diff-log", log, at=AT, key=signer.key), signer)
+    line = write_line(next_entry(None, "log", "diff-log", log, at=AT, signer=signer.key), signer)
     return {DIFF_LOG: line, DIFF_TEXT: render_diff_log(log, AT).encode()}
 
 

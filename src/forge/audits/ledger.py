@@ -69,7 +69,7 @@ def append_audit(
             head=report.head,
             base=report.base,
             tree=report.tree,
-            key=key,
+            request=key,
         )
 
     with open_folder(writer.root, governance) as folder:
@@ -147,7 +147,7 @@ def last_iteration(last: Line | None) -> int:
 def _find_key(entries: Sequence[Entry], key: str) -> Entry | None:
     for entry in entries:
         body = body_of(entry)
-        if isinstance(body, Audited) and body.key == key:
+        if isinstance(body, Audited) and body.request == key:
             return entry
     return None
 

@@ -102,7 +102,7 @@ def _checked(result: CheckResult, started_at: str) -> Step:
     status = Status.FAIL if result.result.blocks else Status.PASS
     if result.result is Verdict.SKIP:
         status = Status.SKIP
-    told = fit(f"{result.code} {result.name}: {result.result} -- {result.detail}")
+    told = fit(f"{result.name}: {result.result} -- {result.detail}")
     return _seen(result.code, status, told, started_at)
 
 

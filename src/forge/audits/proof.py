@@ -89,8 +89,8 @@ def prove_diff_log(snapshot: Snapshot) -> DiffProof:
     if isinstance(line, str) or not line.is_signed:
         what = line if isinstance(line, str) else "the signature is not of this text"
         return DiffProof(None, (_about_log(snapshot, "tampered-diff-log", f"{DIFF_LOG}: {what}"),))
-    if line.entry.key not in snapshot.trust.keys:
-        return DiffProof(None, (_stranger(snapshot, DIFF_LOG, line.entry.key),))
+    if line.entry.signer not in snapshot.trust.keys:
+        return DiffProof(None, (_stranger(snapshot, DIFF_LOG, line.entry.signer),))
     return _prove_log(snapshot, line)
 
 
@@ -138,7 +138,7 @@ def _why_not(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
             )
             return
         if problem.rule == "unknown-signer" and state.lines:
-            yield _stranger(snapshot, RUNS.records, state.lines[-1].entry.key)
+            yield _stranger(snapshot, RUNS.records, state.lines[-1].entry.signer)
             return
 
 
@@ -165,7 +165,7 @@ def _previous(lines: Sequence[Line], snapshot: Snapshot) -> TestRun | None:
 
 
 def _counts(line: Line, snapshot: Snapshot) -> bool:
-    return line.entry.key in snapshot.trust.keys and line.is_signed
+    return line.entry.signer in snapshot.trust.keys and line.is_signed
 
 
 def _tree(line: Line) -> object:

@@ -53,8 +53,8 @@ class Audited(Record, frozen=True):
     head: str | None
     base: str | None
     tree: str
-    key: str = ""
-    """Of whoever asked for it: the same request leaves one entry, however often it is repeated."""
+    request: str = ""
+    """The name of whoever asked for it: the same request leaves one entry, however often it is repeated."""
 
 
 class Authorized(Record, frozen=True):

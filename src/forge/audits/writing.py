@@ -58,7 +58,7 @@ def add_record(
     end = _find_end(folder, book, writer)
     new = [] if end.last else _adopted(folder, book, writer, at)
     last = _line_of(new[-1]) if new else end.last
-    entry = next_entry(last, new_id(), kind, make(last), at=at, key=writer.signer.key)
+    entry = next_entry(last, new_id(), kind, make(last), at=at, signer=writer.signer.key)
     new.append(write_line(entry, writer.signer))
     folder.append(book.records, b"".join(new), at=end.size)
     lines = [_line_of(raw) for raw in new]
@@ -94,14 +94,18 @@ def _as_remembered(folder: EvidenceFolder, book: Book, writer: Writer, trust: Tr
     if seen is None or not tail or not tail.endswith(b"\n"):
         return None
     last = read_line(tail[tail.rfind(b"\n", 0, -1) + 1 : -1])
-    if isinstance(last, str) or head_of(last) != seen or last.entry.key not in trust.keys:
+    if isinstance(last, str) or head_of(last) != seen or last.entry.signer not in trust.keys:
         return None
     rendered = book.render(last.entry).encode()
     if not rendered or folder.read(book.text, last=len(rendered)) != rendered:
         return None
     if book.head:
         head = read_head(folder.read(book.head) or b"")
-        if head is None or (head.count, head.hash, head.key in trust.keys) != (seen.count, seen.hash, True):
+        if head is None or (head.count, head.hash, head.signer in trust.keys) != (
+            seen.count,
+            seen.hash,
+            True,
+        ):
             return None
     return _End(last, folder.size(book.records) or 0, None)
 
@@ -120,7 +124,9 @@ def _is_repaired(problem: Problem, state: BookState, writer: Writer) -> bool:
         return True
     # The very first record, or the one that adopts an old text: its writer was stopped before the head.
     return (
-        problem.rule == "no-head" and len(state.lines) <= 2 and state.lines[-1].entry.key == writer.signer.key
+        problem.rule == "no-head"
+        and len(state.lines) <= 2
+        and state.lines[-1].entry.signer == writer.signer.key
     )
 
 
@@ -135,7 +141,7 @@ def _adopted(folder: EvidenceFolder, book: Book, writer: Writer, at: str) -> lis
             hint="Move the file elsewhere.",
         )
     legacy = Legacy(fit(text.decode("utf-8-sig", "replace").replace("\r\n", "\n"), MOST_LEGACY))
-    entry = next_entry(None, new_id(), Kind.LEGACY, legacy, at=at, key=writer.signer.key)
+    entry = next_entry(None, new_id(), Kind.LEGACY, legacy, at=at, signer=writer.signer.key)
     return [write_line(entry, writer.signer)]
 
 

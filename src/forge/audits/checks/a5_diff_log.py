@@ -26,14 +26,15 @@ def examine(snapshot: Snapshot) -> Examination:
         return skip(SKIPPED, "diff logs")
     proof = prove_diff_log(snapshot)
     found = [*proof.found, *(_problems(snapshot, proof.log) if proof.log else ())]
-    return examined(found, 1, "diff logs")
+    told = f"{len(proof.log.files):,} changed files, as recorded" if proof.log and not found else ""
+    return examined(found, 1, "diff logs", detail=told)
 
 
 def _problems(snapshot: Snapshot, log: DiffLog) -> Iterator[Found]:
     path = snapshot.governance.path("evidence", DIFF_LOG)
     now = {(one.kind, one.path, one.old_path) for one in map(file_change, changed_files(snapshot))}
     told = {(one.kind, one.path, one.old_path) for one in log.files}
-    if now != told:
+    if now and now != told:  # with nothing changed since the base, it tells of the change that led here
         names = sorted({name for _, name, _ in now ^ told})
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
         message = f"the diff log lists other changes than there are: {', '.join(names[:MOST_NAMED])}{more}"
@@ -59,7 +60,8 @@ def _edited() -> Snapshot:
 DOCS = """
 `forge audit evidence` records what changed since the base (added, modified, deleted, renamed; untracked files too) and
 what you said about it, signs it and renders `diff_log.md`. This check wants that record to be of exactly these files and
-to list exactly the changes there are. A missing, foreign, edited or outdated one is a FAIL.
+to list exactly the changes there are (right after a commit nothing differs from the base, and there is nothing to
+compare). A missing, foreign, edited or outdated one is a FAIL.
 
 A summary that is empty, or says `TODO:`, is a WARN (`no-summary`): nobody can review a change without knowing what it
 is for. The hunks hold line numbers and no code: git has the code, and a secret in it needs no second copy.

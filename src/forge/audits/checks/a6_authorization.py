@@ -25,8 +25,8 @@ def examine(snapshot: Snapshot) -> Examination:
     grants = [line for line in state.lines if line.entry.kind in GRANTS]
     if not grants:
         return _nothing_granted(snapshot, state.lines)
-    if not grants[-1].is_signed or grants[-1].entry.key not in snapshot.trust.keys:
-        number, key = grants[-1].entry.number, grants[-1].entry.key
+    if not grants[-1].is_signed or grants[-1].entry.signer not in snapshot.trust.keys:
+        number, key = grants[-1].entry.number, grants[-1].entry.signer
         message = f"entry {number} authorises, and its key is not known here: {key[:16]}…"
         return examined(
             [_error(snapshot, "unknown-signer", message, f"forge audit trust {key}")], 0, "commits"

@@ -19,7 +19,7 @@ def examine(snapshot: Snapshot) -> Examination:
     if not state.exists and not state.is_tampered and not snapshot.governance.exists:
         return skip("no ledger yet; the first audit makes it", "entries")
     found = [_found(snapshot, problem) for problem in state.problems]
-    signer = state.lines[-1].entry.key[:16] if state.lines else ""
+    signer = state.lines[-1].entry.signer[:16] if state.lines else ""
     told = f"{len(state.lines):,} entries, each as it was signed (the last by {signer}…)"
     return examined(found, len(state.lines), "entries", detail="" if found else told)
 
