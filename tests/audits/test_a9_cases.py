@@ -147,6 +147,10 @@ PYTHON = [
     Case("nox is run by nox", {**NONE, "noxfile.py": "import nox\n"}),
     Case("a script with its own requirements", {**NONE, "tools/x.py": '# /// script\n# dependencies = ["rich>=1"]\n# ///\nimport rich\nimport flask\n'}, ("tools/x.py:5 flask",)),
     Case("vendored code", {**NONE, "shop/_vendor/x.py": "import rocket\n", "app.py": ""}),
+    Case("what vendored code brings", {**NONE, "shop/__init__.py": "", "shop/_vendor/packaging/tags.py": "", "shop/a.py": "from packaging import tags\nimport lark\n"}, ("shop/a.py:2 lark",)),
+    Case("input of tests", {**NONE, "tests/data/case.py": "import rocket\n", "tests/fixtures/project/app.py": "import flask\n", "app.py": ""}),
+    Case("fixtures of tests are code", {**NONE, "tests/fixtures/db.py": "import sqlalchemy\n"}, ("tests/fixtures/db.py:1 sqlalchemy",)),
+    Case("what tox installs is for tests", {**NONE, "tox.ini": "[testenv]\ndeps =\n    pytest>=8\n    py311: mock\n    -r more.txt\n", "more.txt": "faker\n", "tests/test_a.py": "import pytest, mock, faker\n", "app.py": "import mock\n"}, ("app.py:1 mock",), rule="dev-dependency"),
     Case("a template of code", {**NONE, "{{cookiecutter.name}}/x.py": "import rocket\n", "app.py": ""}),
 ]  # fmt: skip
 

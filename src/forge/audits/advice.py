@@ -107,9 +107,9 @@ def _best(need: Need) -> Source | None:
 
 
 def _place(source: Source, *, is_dev: bool) -> str:
-    sections = [
-        one.section for one in source.manifest.declared if (one.group is Group.DEV) is is_dev and one.section
-    ]
+    groups = (Group.DEV,) if is_dev else (Group.RUNTIME,)
+    sections = [one.section for one in source.manifest.declared if one.group in groups and one.section]
+    sections.sort(key=lambda section: " dev" not in section and ".dev" not in section)
     usual = {
         Format.PYPROJECT: "[dependency-groups] dev" if is_dev else "[project] dependencies",
         Format.SETUP_CFG: "[options] install_requires",

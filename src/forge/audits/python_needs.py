@@ -13,7 +13,7 @@ from forge.audits.manifests.requirement import normal
 from forge.audits.modules import PythonModules
 from forge.audits.needs import Need, Standing, worst_of
 from forge.audits.packages import Package, declared_name, modules_of, package_of
-from forge.audits.roles import Role, role_of
+from forge.audits.roles import Role, role_of, vendored_name
 from forge.audits.snapshot import Snapshot
 from forge.audits.stdlib import STDLIB
 
@@ -29,6 +29,8 @@ _RUNNERS = {
 }
 """Files that are run by what they import: it is there, or they are not run."""
 
+_OF_CHECKERS = frozenset({"typing_extensions", "mypy_extensions", "_typeshed"})
+"""Every type checker knows these without their being installed."""
 _ENDS = (".py", ".pyi", "/__init__.py")
 _MEANT = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
 """Names of modules that are not there on purpose."""
@@ -92,6 +94,8 @@ class PythonNeeds:
         top = module.partition(".")[0]
         if not top.isidentifier() or top in self._first_party or normal(top) in self._own_names:
             return True
+        if top in self._vendored:
+            return True
         if any(module == name or module.startswith(f"{name}.") for name in self._first_party if "." in name):
             return True
         return self._modules.is_own(path, module)
@@ -136,6 +140,10 @@ class PythonNeeds:
         return written.search(read_text(self._snapshot, path) or "") is not None
 
     @cached_property
+    def _vendored(self) -> frozenset[str]:
+        return frozenset(name for path in self._modules.files if (name := vendored_name(path)))
+
+    @cached_property
     def _stems(self) -> frozenset[str]:
         """Of all Python files and their folders."""
         parts = (path.rpartition(".")[0].split("/") for path in self._modules.files)
@@ -162,6 +170,8 @@ class PythonNeeds:
         if _is_in(label, self._ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
             return None
         if imp.is_type_only or path.endswith(".pyi"):
+            if label in _OF_CHECKERS:
+                return None
             stubs = declared_name(view, answer.package, answer.module, type_only=True)
             return None if stubs else Standing.TYPES_ONLY
         if label in ("pytest", "_pytest") and role is not Role.RUNTIME and self._has_pytest(view):

@@ -41,6 +41,19 @@ _FOREIGN = frozenset(
         "externals",
     ]
 )
+_COPIES = frozenset(
+    [
+        "vendor",
+        "vendors",
+        "vendored",
+        "_vendor",
+        "_vendored",
+        "third_party",
+        "thirdparty",
+        "extern",
+        "externals",
+    ]
+)
 _TEST = frozenset(
     [
         "test",
@@ -106,6 +119,22 @@ _TOOL_ABOVE = frozenset(
 )
 """Tools when they lie at the top of a project; deeper they are names like any other."""
 _DEPTH = 2
+_PROPS = frozenset(
+    [
+        "data",
+        "testdata",
+        "test_data",
+        "test-data",
+        "cases",
+        "snapshots",
+        "roots",
+        "resources",
+        "assets",
+        "__fixtures__",
+        "__snapshots__",
+    ]
+)
+"""Folders of tests whose files are what is tested with, not what runs."""
 _TEST_FILE = re.compile(
     r"(?:test_.*|.*_tests?|tests?|conftest|testing|pytest_plugin)\.pyi?$|.*[.-](?:test|spec|e2e|cy|stories)\.[cm]?[jt]sx?$"
 )
@@ -140,6 +169,20 @@ def _role_of_folder(folder: str) -> Role:
     if not _FOREIGN.isdisjoint(parts) or "{{" in folder:
         return Role.FOREIGN
     if not _TEST.isdisjoint(parts):
-        return Role.TEST
+        return Role.FOREIGN if _are_props(path) else Role.TEST
     above = path[:_DEPTH] if not path or path[0] not in ("src", "lib") else []
     return Role.TOOL if not _TOOL.isdisjoint(parts) or not _TOOL_ABOVE.isdisjoint(above) else Role.RUNTIME
+
+
+def _are_props(path: list[str]) -> bool:
+    """`tests/data/x`, and the projects in `tests/fixtures/project`."""
+    start = next(depth for depth, part in enumerate(path) if part in _TEST)
+    inside = path[start + 1 :]
+    return not _PROPS.isdisjoint(inside) or "fixtures" in inside[:-1]
+
+
+def vendored_name(path: str) -> str | None:
+    """What lies directly in a folder of copies: `pkg/_vendor/packaging/tags.py` brings `packaging`."""
+    parts = path.split("/")
+    start = next((depth for depth, part in enumerate(parts[:-1]) if part in _COPIES), None)
+    return None if start is None else parts[start + 1].partition(".")[0]

@@ -15,6 +15,7 @@ from forge.audits.manifests.pyproject import read_pyproject
 from forge.audits.manifests.requirements import read_requirements
 from forge.audits.manifests.setup_cfg import read_setup_cfg
 from forge.audits.manifests.setup_py import read_setup_py
+from forge.audits.manifests.tox_ini import read_tox_ini
 from forge.audits.python_roots import normal as normal_path
 from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
@@ -28,6 +29,7 @@ class Format(StrEnum):
     SETUP_PY = "setup-py"
     PIPFILE = "pipfile"
     CONDA = "conda"
+    TOX = "tox"
     PACKAGE_JSON = "package-json"
     DENO = "deno"
     INLINE = "inline-script"
@@ -44,6 +46,7 @@ _READERS: dict[Format, Callable[[bytes], Manifest]] = {
     Format.SETUP_PY: read_setup_py,
     Format.PIPFILE: read_pipfile,
     Format.CONDA: read_conda,
+    Format.TOX: read_tox_ini,
     Format.PACKAGE_JSON: read_package_json,
     Format.DENO: read_deno_json,
     Format.INLINE: read_inline,
@@ -55,6 +58,7 @@ _NAMES = {
     "Pipfile": Format.PIPFILE,
     "environment.yml": Format.CONDA,
     "environment.yaml": Format.CONDA,
+    "tox.ini": Format.TOX,
     "package.json": Format.PACKAGE_JSON,
     "deno.json": Format.DENO,
     "deno.jsonc": Format.DENO,
