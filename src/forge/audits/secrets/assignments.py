@@ -20,7 +20,7 @@ _VALUE = (
     r"(?:[bBrRuUfFL@]{0,2}\\?\"([^\"'\s\\]{6,400})\\?\"|[bBrRuUfFL@]{0,2}\\?'([^\"'\s\\]{6,400})\\?'|`([^`\s]{6,400})`"
     r"|[\"'\\]{0,4}([^\s\"'`,;<>(){}\[\]\\|&]{6,400}))"
 )
-_ANY_VALUE = r"(?:[bBrRuUfFL@]{0,2}[\"'`\\]{1,4})?(?:[^\s\"'`]*[0-9]|[A-Za-z]{24})"
+_ANY_VALUE = r"(?:[bBrRuUfFL@]{0,2}[\"'`\\]{1,4})?(?:[^\s\"'`]*[0-9]|[A-Za-z]{14})"
 _QUOTED = 6
 """The group of a value without quotes."""
 
@@ -43,7 +43,7 @@ def lead() -> str:
 
 def assignments(line: bytes) -> Iterator[Assignment]:
     yield from _found(f"((?i:{_NAME}?(?:{_words()}){_MORE}))({_LINK}){_VALUE}", line)
-    if b" -" in line:
+    if b"--" in line or b" -" in line:
         yield from _found(f"(--?(?i:[\\w-]*(?:{_words()})[\\w-]*))(\\s+){_VALUE}", line)
 
 

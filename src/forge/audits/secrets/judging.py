@@ -17,7 +17,7 @@ _STRONG = r"(?i)secret|token|api[_.-]?key|credential|creds|[_.-]pat$|private[_.-
 _PROMISES = rf"{_HUMAN_NAMES}|{_STRONG}|(?i)auth|key|access"
 _OWNED = r"(?i)key|token|secret|pass|pwd|auth|cred|client|api|access|sid|login|dsn"
 _HARMLESS = (
-    r"(?i)public|hash|checksum|digest|sha-?\d|md5|finger|integrity|etag|commit|revision|version|algorithm|encoding"
+    r"(?i)public|hash(?:$|[^i])|checksum|digest|sha-?\d|md5|finger|integrity|etag|commit|revision|version|algorithm|encoding"
     r"|(?:key|token|secret|auth|access|credential)s?[_.-]?(?:id|ids|name|names|url|uri|type|path|file|dir|size|length|count|limit|arn|ref|regex|pattern|prefix|suffix|field|header|label|title|text|class|color)(?:$|[^a-z])"
     r"|author|csrf|xsrf|nonce|salt|primary[_.-]?key|foreign[_.-]?key|sort[_.-]?key|partition|cache[_.-]?key|keyboard|keycode|keyword|keystore|keyspace|keyframe"
     r"|monkey|hotkey|turkey|hockey|jockey|donkey|accessib|accessor|tokeniz|_sha|passthr|session[_.-]?key|idempot|translat|locali|i18n|object[_.-]?key|[_.-]bucket|^bucket|signature|etag|last4|image|filename|storage[_.-]?key"
@@ -42,12 +42,17 @@ def judge(assignment: Assignment) -> Hit | None:
 
 def _vendor(assignment: Assignment) -> Vendor | None:
     name = assignment.name.lower().translate(None, b"_-. $[]'\"")
-    if _has(_HARMLESS, assignment.name) or not _looks_random(assignment.value):
+    if not _has(_any_word(), name) or _has(_HARMLESS, assignment.name) or not _looks_random(assignment.value):
         return None
     for vendor in VENDORS:
         if any(word in name for word in _words(vendor)) and _fits(vendor, assignment.value):
             return vendor if name in _words(vendor) or _has(_OWNED, assignment.name) else None
     return None
+
+
+@cache
+def _any_word() -> str:
+    return "|".join(word for vendor in VENDORS for word in vendor.words)
 
 
 @cache
@@ -65,8 +70,8 @@ def _looks_random(value: bytes) -> bool:
     """Less is asked of a value than without an owner's name, as its length is right."""
     if compiled(_HEX).fullmatch(value) or compiled(_UUID).fullmatch(value):
         return entropy(value) >= 2.5
-    has_digit = any(char in b"0123456789" for char in value)
-    return entropy(value) >= 2.8 and surprise(value) >= (3.3 if has_digit else 4.5)
+    digits = sum(char in b"0123456789" for char in value)
+    return entropy(value) >= 2.8 and surprise(value) >= (2.0 if digits >= 3 else 3.3 if digits else 4.0)
 
 
 def _promises(name: bytes) -> bool:

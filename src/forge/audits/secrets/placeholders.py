@@ -7,10 +7,11 @@ from forge.audits.secrets.entropy import surprise
 from forge.audits.secrets.patterns import compiled
 
 _STAND_INS = (
-    "example|sample|placeholder|redacted|changeme|change[_-]me|change[_-]this|replace[_-]?me|replace[_-]with|insert[_-]"
-    "|your[_-]|yourapi|yoursecret|yourtoken|yourpass|dummy|foobar|lorem|deadbeef|todo|fixme|notreal|not[_-]a[_-]|sanitized|censored"
-    "|x{4,}|\\*{3,}|\\.{3,}|0{8,}|1{8,}|a{8,}|-{6,}|_{6,}|#{4,}"
+    r"(?i)example|placeholder|redacted|change[_-]?me|change[_-]?this|replace[_-]?me|replace[_-]?with|insert[_-]"
+    r"|your[_-]|yourapi|yoursecret|yourtoken|yourpass|deadbeef|not[_-]?real|not[_-]a[_-]|sanitized|censored"
+    r"|x{6,}|\*{3,}|\.{3,}|0{8,}|1{8,}|a{8,}|-{6,}|_{6,}|#{4,}"
 )
+_SHORT_STAND_INS = "sample|dummy|foobar|lorem|xxxx"
 _LONG = 200
 """In longer texts a short word may stand by chance."""
 _WORD = 4.5
@@ -51,7 +52,13 @@ def is_stand_in(value: bytes) -> bool:
     """Somebody meant it to be replaced, even if the shape is right."""
     if len(value) > _LONG:
         return _is_monotonous(value)
-    return compiled(f"(?i)(?:{_STAND_INS})").search(value) is not None or _is_monotonous(value)
+    return _has_stand_in(value) or _is_monotonous(value)
+
+
+def _has_stand_in(value: bytes) -> bool:
+    """Short words only in one case throughout: in mixed letters one may stand by chance."""
+    short = compiled(f"{_SHORT_STAND_INS}|{_SHORT_STAND_INS.upper()}")
+    return compiled(_STAND_INS).search(value) is not None or short.search(value) is not None
 
 
 def is_common(password: bytes) -> bool:

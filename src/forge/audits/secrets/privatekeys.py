@@ -8,6 +8,7 @@ from forge.audits.secrets.patterns import compiled
 PRIVATE_KEY = "private-key"
 OPENING = b"PRIVATE KEY"
 _BEGIN = r"-----BEGIN[ A-Z0-9_-]{0,60}PRIVATE KEY(?: BLOCK)?-----"
+_CLOSING = r"-----END[ A-Z0-9_-]{0,60}-----"
 _MATERIAL = r"[0-9A-Za-z+/]{32}"
 _PLAIN = 8
 """Different characters that material has more of: `AAAA…` is none."""
@@ -29,8 +30,8 @@ def private_keys(text: bytes) -> Iterator[Hit]:
 
 def _end(text: bytes, at: int) -> int:
     """Behind the block, or behind the line where it is not closed."""
-    closing = text.find(b"-----END", at, at + _LONGEST)
-    if closing >= 0:
-        return closing
+    closing = compiled(_CLOSING).search(text[at : at + _LONGEST])
+    if closing is not None:
+        return at + closing.end()
     line_end = text.find(b"\n", at)
     return len(text) if line_end < 0 else line_end

@@ -12,23 +12,19 @@ RULES = (
         "xoxb-<w20-80>",
     ),
     token(
-        "slack-user-token",
-        "Slack user token",
-        "xox<p|e>-<d10-13>-<d10-13>-<d10-13>-<a28-40>",
-        "xox<p|e|a|r|o|s|c|d>-<w15-250>",
-    ),
-    token(
-        "slack-legacy-token",
-        "Slack workspace token",
-        "xox<a|r>-<d1>-<a8-48>",
-        "xox<o|s>-<d6-14>-<d6-14>-<d6-14>-<h10-64>",
-    ),
-    token(
         "slack-refresh-token",
         "Slack configuration token",
         "xoxe.xox<b|p>-<d1>-<u163-166>",
         "xoxe.xox<b|p>-<d1>-<a100-200>",
         "xoxe-<d1>-<u146>",
+    ),
+    token(
+        "slack-user-token",
+        "Slack token",
+        "xox<p|e>-<d10-13>-<d10-13>-<d10-13>-<a28-40>",
+        "xox<a|r>-<d1>-<a8-48>",
+        "xox<o|s>-<d6-14>-<d6-14>-<d6-14>-<h10-64>",
+        "xox<p|e|a|r|o|s|c|d>-<w15-250>",
     ),
     token(
         "slack-app-token",
@@ -132,7 +128,7 @@ RULES = (
     Rule(
         "facebook-app-token",
         "Facebook app token",
-        r"(?:^|[^0-9A-Za-z])([0-9]{15,16}(?:\||%7[Cc]|%)[0-9A-Za-z_-]{27,40})(?:[^0-9A-Za-z_-]|$)",
+        BEFORE + r"([0-9]{15,16}(?:\||%7[Cc]|%)[0-9A-Za-z_-]{27,40})(?:[^0-9A-Za-z_-]|$)",
         starts=("|", "%"),
         lead=r"[0-9]{15}(?:\||%)",
         samples=("<d15>|<w27>", "access_token=<d16>%7C<w27>"),

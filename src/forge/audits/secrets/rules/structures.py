@@ -1,12 +1,13 @@
 """Places where secrets are, whoever they belong to: addresses, headers, connection strings, signed tokens."""
 
 from forge.audits.secrets.models import Rank, Rule
+from forge.audits.secrets.rules.making import BEFORE
 
 RULES = (
     Rule(
         "jwt",
         "JSON web token",
-        r"(?:^|[^0-9A-Za-z_-])(eyJ[0-9A-Za-z_-]{14,}\.(?:eyJ|ZXlK)[0-9A-Za-z_/-]{14,}\.[0-9A-Za-z_/-]{10,}={0,2})",
+        BEFORE + r"(eyJ[0-9A-Za-z_-]{14,}\.(?:eyJ|ZXlK)[0-9A-Za-z_/-]{14,}\.[0-9A-Za-z_/-]{10,}={0,2})",
         starts=("eyJ",),
         lead=r"eyJ[0-9A-Za-z_-]+\.(?:eyJ|ZXlK)",
         samples=("eyJhbGciOiJIUzI1NiJ9.eyJ<w60>.<w43>",),
@@ -17,7 +18,7 @@ RULES = (
     Rule(
         "jwt-base64",
         "encoded JSON web token",
-        r"(?:^|[^0-9A-Za-z+/])(ZXlK[0-9A-Za-z+/_-]{70,}={0,2})",
+        BEFORE + r"(ZXlK[0-9A-Za-z+/_-]{70,}={0,2})",
         starts=("ZXlK",),
         samples=("ZXlK<b100>",),
         floor=3.5,

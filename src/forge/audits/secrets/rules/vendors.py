@@ -97,7 +97,7 @@ VENDORS = (
     _vendor("OpenWeather", _H32, words=("openweather", "owmkey")),
     _vendor("Opsgenie", _UUID),
     _vendor("Optimizely", "<b54>"),
-    _vendor("PagerDuty", "<w20>", _H32),
+    _vendor("PagerDuty", "<a20>", _H32),
     _vendor("Percy", _H64),
     _vendor("Pinterest", "<a50-80>"),
     _vendor("Plaid", "<l24>", "<l30>"),
