@@ -61,7 +61,7 @@ async def test_an_audit_is_asked_for_and_waited_for(live_forge: Live, project: P
         report = data(answer)
         assert (report["project"], report["overall"]) == ("basket", "FAIL")
         assert verdicts(report) == {"A4": "FAIL", "A9": "FAIL"}
-        (found,) = report["checks"][0]["findings"]
+        found = report["checks"][0]["findings"][0]
         assert (found["path"], found["line"], found["excerpt"]) == (
             "app/routers/items.py",
             1,

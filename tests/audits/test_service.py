@@ -130,6 +130,27 @@ def test_an_audit_that_is_cancelled_says_nothing_more(server: Server, held: Held
     assert not (held.root / "Forge/evidence").exists()
 
 
+def test_the_tests_run_first_when_that_is_asked_and_their_record_counts(
+    start_server: Callable[..., Server], tmp_path: Path
+):
+    root = make_project(tmp_path / "projects" / "basket")
+    (root / "test_sum.py").write_text("def test_sum():\n    assert 1 + 1 == 2\n")
+    server = start_server(FORGE_AUDIT_ROOTS=str(root.parent))
+    body = {"path": str(root), "claimed_files": ["test_sum.py"], "evidence": True, "summary": "It adds up."}
+    run_id = server.call("POST", "/audit/run", body)["id"]
+    detail = wait_until(
+        lambda: (found := server.call("GET", f"/api/v1/runs/{run_id}"))["run"]["finished_at"] and found,
+        what="the end of the run",
+    )
+    assert [step["name"] for step in detail["steps"]] == ["evidence", "audit", "ledger"]
+    results = {check["code"]: check["result"] for check in detail["run"]["output"]["checks"]}
+    assert {code: results[code] for code in ("A1", "A3", "A5", "A7", "A8")} == dict.fromkeys(
+        ("A1", "A3", "A5", "A7", "A8"), "PASS"
+    )
+    assert (root / "Forge/evidence/test_runs_latest.md").read_text().startswith("Status: PASS\n")
+    assert "It adds up." in (root / "Forge/evidence/diff_log.md").read_text()
+
+
 def test_a_check_that_fails_its_own_examples_is_an_error_of_every_audit():
     sleepy = Check(
         "TEAM2",

@@ -40,6 +40,7 @@ PAGES = {
     "/": "Home",
     "/runs": "Runs",
     "/workspaces": "Workspaces",
+    "/audits": "Audits",
     "/settings": "Account",
     "/settings/models": "Roles",
     "/settings/keys": "API keys",

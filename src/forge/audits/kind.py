@@ -12,6 +12,7 @@ from forge.audits.models import AuditFinished, AuditReport, AuditRequest, AuditS
 from forge.audits.places import Place, Places
 from forge.audits.project import Governance
 from forge.audits.proving import ProvenAuditor
+from forge.audits.registry import choose
 from forge.audits.telling import TOLD, fold_report, summarize, tell
 from forge.errors import Internal
 from forge.events.log import EventLog
@@ -62,7 +63,7 @@ class AuditKind:
 
     async def _collect(self, step: StepInfo, given: AuditInput) -> dict[str, str]:
         """Tests that were interrupted are run again: a record is of one run, from its beginning to its end."""
-        from forge.audits.evidence import Account, collect
+        from forge.audits.evidence import CONTRACTS, EvidenceRequest, collect
 
         place, proven = await self._place(step, given), await self.auditor.get()
         collected = await collect(
@@ -70,7 +71,7 @@ class AuditKind:
             find_place(place.path, place.git_dir).root,
             proven.auditor.keys,
             self.sandboxes,
-            Account(summary=given.summary),
+            EvidenceRequest(given.summary, contracts=choose(proven.checks, CONTRACTS)),
         )
         return {level.name.value: level.status.value for level in collected.run.levels}
 
