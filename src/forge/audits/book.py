@@ -126,7 +126,8 @@ def _absent(
     was_there = seen is not None or any(committed.values()) or bool(book.head and book.head in evidence)
     if was_there:
         how = "is empty" if book.records in evidence else "is gone"
-        yield _fail(book, "removed", f"{book.records} {how}, and it held records before", ACCEPT, number=1)
+        fix = COMMITTED if any(committed.values()) else ACCEPT
+        yield _fail(book, "removed", f"{book.records} {how}, and it held records before", fix, number=1)
     elif book.records in evidence:
         yield _fail(
             book, "empty", f"{book.records} is empty", "Delete it; the next audit begins a new one.", number=1

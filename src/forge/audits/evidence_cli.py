@@ -148,11 +148,13 @@ def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
 
 def _verified(snapshot: "Snapshot") -> Generator[tuple[str, tuple[tuple["Problem", ...], int]]]:
     from forge.audits.ledger import LEDGER, verify_in
-    from forge.audits.proof import RUNS
+    from forge.audits.proof import DIFF_LOG, RUNS, diff_log_problems
 
     for book in (LEDGER, RUNS):
         state = verify_in(snapshot, book)
         yield book.records, (state.problems, len(state.lines))
+    if DIFF_LOG in snapshot.evidence:
+        yield DIFF_LOG, (diff_log_problems(snapshot), 1)
 
 
 def _print_book(name: str, problems: tuple["Problem", ...], count: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from forge.audits.book import Book, BookState, normal_text
+from forge.audits.book import Book, BookState, Problem, normal_text
 from forge.audits.chain import Line, read_line
 from forge.audits.check import Found
 from forge.audits.ledger import verify_in
@@ -107,6 +107,21 @@ def _prove_log(snapshot: Snapshot, line: Line) -> DiffProof:
         what = f"{DIFF_TEXT} is not what {DIFF_LOG} says"
         return DiffProof(log, (_about_log(snapshot, "tampered-diff-log", what),))
     return DiffProof(log, ())
+
+
+def diff_log_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
+    """Whether it is what was written, of whatever files."""
+    return tuple(
+        Problem(
+            found.rule,
+            Severity.WARN if found.rule == "unknown-signer" else found.severity,
+            found.message,
+            found.fix,
+            file=DIFF_LOG,
+        )
+        for found in prove_diff_log(snapshot).found
+        if found.rule in ("tampered-diff-log", "unknown-signer")
+    )
 
 
 def changed_files(snapshot: Snapshot) -> list[Change]:

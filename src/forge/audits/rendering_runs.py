@@ -45,7 +45,7 @@ def _lines(run: TestRun) -> Iterator[str]:
         yield f"Problem: {one_line(run.problem)}"
     for level in run.levels:
         reason = f" -- {one_line(level.reason)}" if level.reason else ""
-        yield f"{level.name}: {level.status}{reason}"
+        yield f"Level {level.name}: {level.status}{reason}"
         for step in level.steps:
             yield from _step(step)
     yield f"Files changed: {len(run.files)}"
@@ -59,9 +59,6 @@ def _step(step: Step) -> Iterator[str]:
         yield f"{name} command: {one_line(' '.join(step.command))}"
     yield f"{name} exit: {step.end if step.exit_code is None else step.exit_code}"
     yield f"{name} summary: {one_line(step.summary)}"
-    if step.counts:
-        counts = step.counts
-        yield f"{name} tests: {counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped"
     if step.status is Status.FAIL:
         for failing in step.failing:
             yield f"{name} failing: {one_line(failing)}"

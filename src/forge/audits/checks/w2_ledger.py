@@ -17,7 +17,9 @@ _MILD = {
 def examine(snapshot: Snapshot) -> Examination:
     state = verify_in(snapshot)
     if not state.exists and not state.is_tampered and not snapshot.governance.exists:
-        return skip("no ledger yet; the first audit makes it", "entries")
+        return skip(
+            "no ledger yet: the first audit of a project with contracts or claims makes it", "entries"
+        )
     found = [_found(snapshot, problem) for problem in state.problems]
     signer = state.lines[-1].entry.signer[:16] if state.lines else ""
     told = f"{len(state.lines):,} entries, each as it was signed (the last by {signer}…)"

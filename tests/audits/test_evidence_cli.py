@@ -1,0 +1,116 @@
+"""`forge audit evidence`, `verify`, `authorize` and `trust` as a person uses them, one cycle after the other."""
+
+from pathlib import Path
+
+import pytest
+from tests.audits.projects import GOOD, Project
+from tests.support.python_project import make_environment
+from tests.support.terminal import Terminal
+
+from forge.audits.keys import Keys
+from forge.sandbox.choice import Sandboxes
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    root = tmp_path / "project"
+    root.mkdir()
+    project = Project(root, Keys(tmp_path / "data" / "audit"), Sandboxes())
+    project.git("init", "-q", "-b", "main")
+    project.write(GOOD)
+    return project
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path / "data")
+
+
+def test_a_whole_cycle(project: Project, forge: Terminal):
+    """Evidence, audit, commit, authorisation; then a commit that nobody authorised, and a ledger cut short."""
+    make_environment(project.root / ".venv")
+    path = str(project.root)
+    said = forge("audit", "evidence", path, "--phase", "Phase 1", "--summary", "Double numbers.")
+    assert (said.code, said.err) == (0, "")
+    assert "Behavior  PASS\n  pytest: 1 passed, 0 failed, 0 skipped\n" in said.out
+    audited = forge("audit", path, "--phase", "Phase 1", "--format", "json")
+    told = {check["code"]: check["result"] for check in audited.data["checks"]}
+    assert audited.code == 0, audited.out
+    assert [told[code] for code in ("A3", "A5", "A6", "A7", "A8")] == ["PASS", "PASS", "SKIP", "PASS", "PASS"]
+    commit = project.commit()
+    refused = forge("audit", path, "--only", "A6", "--no-ledger")
+    assert (refused.code, "none was ever authorised" in refused.out) == (1, True)
+    granted = forge("audit", "authorize", path, "--by", "ann")
+    assert (granted.code, granted.out) == (0, f"Entry 2 of the ledger: {commit} is authorised by ann.\n")
+    assert forge("audit", path, "--only", "A6,W2", "--no-ledger").code == 0
+    whole = forge("audit", "verify", path)
+    assert (whole.code, whole.out) == (
+        0,
+        "audit_ledger.jsonl: PASS  2 entries, as signed\n"
+        "test_runs.jsonl: PASS  1 entry, as signed\n"
+        "diff_log.json: PASS  1 entry, as signed\n",
+    )
+    project.write({"app.py": "def double(x):\n    return x + x\n"})
+    refused = forge("audit", "authorize", path)
+    assert (refused.code, "The files are not those that iteration 1 signed off." in refused.err) == (2, True)
+    project.commit()
+    assert "1 commit since the last authorised one" in forge("audit", path, "--only", "A6", "--no-ledger").out
+    bypassed = forge("audit", "authorize", path, "--bypass", "the site is down", "--by", "ann")
+    assert bypassed.code == 0
+    ledger = project.root / "Forge" / "evidence" / "audit_ledger.jsonl"
+    ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:2]))
+    broken = forge("audit", "verify", path)
+    assert (broken.code, broken.out.splitlines()[0]) == (
+        1,
+        "audit_ledger.jsonl: FAIL  entry 3 is missing: the signed head tells of 3 [cut-short]",
+    )
+    assert forge("audit", path, "--only", "W2", "--no-ledger").code == 1
+    assert forge("audit", "verify", path, "--accept").code == 2
+
+
+def test_history_that_was_rewritten_on_purpose_can_be_accepted(project: Project, forge: Terminal):
+    path = str(project.root)
+    project.write({"Forge/Contracts/notes.md": ""})
+    project.commit()
+    for _ in range(2):
+        forge("audit", path)
+    evidence = project.root / "Forge" / "evidence"
+    for file in evidence.iterdir():
+        file.unlink()
+    assert "[removed]" in forge("audit", "verify", path).out
+    accepted = forge("audit", "verify", path, "--accept", "--json")
+    assert (accepted.code, accepted.data["audit_ledger.jsonl"]["problems"][0]["rule"]) == (0, "missing")
+    forge("audit", path)
+    assert forge("audit", "verify", path).code == 0
+
+
+def test_failing_tests_are_exit_1_and_named(project: Project, forge: Terminal):
+    make_environment(project.root / ".venv")
+    project.write({"app.py": "def double(x):\n    return 0\n"})
+    said = forge("audit", "evidence", str(project.root))
+    assert (said.code, "    failed test_app::test_double\n" in said.out) == (1, True)
+    as_json = forge("audit", "evidence", str(project.root), "--json")
+    assert (as_json.code, as_json.data["run"]["status"]) == (1, "FAIL")
+
+
+def test_what_cannot_be_done_is_exit_2(project: Project, forge: Terminal, tmp_path: Path):
+    (tmp_path / "empty").mkdir()
+    for command in ("evidence", "verify", "authorize"):
+        assert forge("audit", command, str(tmp_path / "empty")).code == 2
+    unborn = forge("audit", "authorize", str(project.root))
+    assert (unborn.code, "There is no commit 'HEAD' here." in unborn.err) == (2, True)
+    project.commit()
+    first = forge("audit", "authorize", str(project.root))
+    assert (first.code, "There is no audit yet" in first.err) == (2, True)
+    assert forge("audit", "authorize", str(project.root), "--auto", "--bypass", "x").code == 2
+    assert forge("audit", "authorize", str(project.root), "--commit", "f" * 40).code == 2
+
+
+def test_keys_are_trusted_listed_and_removed(forge: Terminal):
+    assert forge("audit", "trust").out == "This machine has no key yet; the first audit makes it.\n"
+    key = "ab" * 32
+    assert forge("audit", "trust", key.upper(), "--name", "ann").out == f"Trusted: {key}\n"
+    assert forge("audit", "trust", "--json").data == {"own": None, "trusted": {key: "ann"}}
+    assert forge("audit", "trust", key, "--remove").code == 0
+    assert forge("audit", "trust", key, "--remove").code == 2
+    assert forge("audit", "trust", "nonsense").code == 2
