@@ -8,7 +8,7 @@ import codecs
 import re
 import time
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 
 import tree_sitter
@@ -133,6 +133,21 @@ def path_to(root: Node, offset: int) -> list[tuple[str | None, Node]]:
             break
         path.append((cursor.field_name, node))
     return path
+
+
+def words(source: bytes, *wanted: str) -> list[int]:
+    """Where these stand as whole words, in order."""
+    found = [
+        match.start() for word in wanted if word.encode() in source for match in _word(word).finditer(source)
+    ]
+    return sorted(found) if len(wanted) > 1 else found
+
+
+@lru_cache(256)
+def _word(word: str) -> re.Pattern[bytes]:
+    """Begins with the word itself, as a search for a literal is many times faster than one for a border."""
+    literal = re.escape(word.encode())
+    return re.compile(rb"%s(?<![\w$\x80-\xff]%s)(?![\w$\x80-\xff])" % (literal, literal))
 
 
 def line_of(node: Node) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from forge.audits.facts.models import Import
-from forge.audits.facts.parsing import cut, line_of, path_to
+from forge.audits.facts.parsing import cut, line_of, path_to, words
 from forge.audits.facts.python_context import Context, context_of
 from forge.audits.facts.python_dynamic import dynamic_import, loader_names
 
@@ -19,8 +19,7 @@ Bound = tuple[str, str, str]
 """Local name, module as written with its dots, original name or nothing for the module itself."""
 
 _STATEMENTS = ("import_statement", "import_from_statement", "future_import_statement")
-_WORD = rb"(?<![\w\x80-\xff])(?:%s)(?![\w\x80-\xff])"
-_IMPORT = re.compile(_WORD % rb"import")
+_ALIAS = re.compile(rb"TYPE_CHECKING[ \t]+as[ \t]+(\w+)")
 _BEFORE = re.compile(rb"(?:^|[;:])[ \t\f]*\Z")
 _LINE = re.compile(
     r"^[ \t\f]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*|)[ \t]+)?"
@@ -41,14 +40,13 @@ def imports_of(root: Node, source: bytes) -> Imports:
     found: list[tuple[int, Import]] = []
     bound: dict[Bound, None] = {}
     typing_names = _typing_names(source)
-    for offset in _offsets(_IMPORT, source):
+    for offset in words(source, "import"):
         path = path_to(root, offset)
         for item, names in _at(path, source, offset, typing_names):
             found.append((offset, item))
             bound.update(dict.fromkeys(names))
     loaders = loader_names(bound)
-    pattern = re.compile(_WORD % b"|".join(re.escape(name.encode()) for name in sorted(loaders.words)))
-    for offset in _offsets(pattern, source):
+    for offset in words(source, *sorted(loaders.words)):
         path = path_to(root, offset)
         item = dynamic_import(path, source, loaders, lambda p=path: context_of(p, source, typing_names))
         if item is not None:
@@ -57,13 +55,9 @@ def imports_of(root: Node, source: bytes) -> Imports:
     return Imports(tuple(item for _, item in found), tuple(bound))
 
 
-def _offsets(pattern: re.Pattern[bytes], source: bytes) -> Iterator[int]:
-    return (match.start() for match in pattern.finditer(source))
-
-
 def _typing_names(source: bytes) -> frozenset[str]:
     """What `TYPE_CHECKING` is called here."""
-    aliases = re.findall(rb"\bTYPE_CHECKING[ \t]+as[ \t]+(\w+)", source)
+    aliases = _ALIAS.findall(source)
     return frozenset({"TYPE_CHECKING", "MYPY", *(alias.decode("ascii", "replace") for alias in aliases)})
 
 

@@ -10,10 +10,9 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from forge.audits.facts.models import Import
-from forge.audits.facts.parsing import cut, line_of, path_to
+from forge.audits.facts.parsing import cut, line_of, path_to, words
 from forge.audits.facts.script_binding import Bound, bound_by_import, bound_by_value
 
-_WORDS = re.compile(rb"(?<![\w$\x80-\xff])(?:import|require|from)(?![\w$\x80-\xff])")
 _FUNCTIONS = {
     "function_declaration",
     "function_expression",
@@ -45,8 +44,8 @@ Found = tuple[Import, tuple[Bound, ...]]
 def imports_of(root: Node, source: bytes) -> tuple[tuple[Import, ...], tuple[Bound, ...]]:
     found: list[Import] = []
     bound: dict[Bound, None] = {}
-    for match in _WORDS.finditer(source):
-        one = _at(path_to(root, match.start()), source, match.start())
+    for offset in words(source, "import", "require", "from"):
+        one = _at(path_to(root, offset), source, offset)
         if one is not None:
             found.append(one[0])
             bound.update(dict.fromkeys(one[1]))
