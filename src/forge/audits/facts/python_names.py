@@ -8,6 +8,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
+    MOST_LOOPS,
     MOST_NAMES,
     MOST_STEPS,
     Loop,
@@ -54,6 +55,8 @@ class PythonNames:
         """Calls and decorated definitions."""
         self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
         """What was assigned to `self.x`, by `Class().x`."""
+        self._items: dict[int, list[Node] | None] = {}
+        self._loops_read = 0
         self._texts: dict[tuple[int, str], str] = {}
         self._names: dict[tuple[int, str], list[str]] = {}
         self._read(root)
@@ -285,6 +288,14 @@ class PythonNames:
 
     def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
         """What a loop goes over, if the file has it as a literal; of `{…}.items()` the pairs."""
+        self._loops_read += 1
+        if self._loops_read > MOST_LOOPS:
+            return None
+        if over.id not in self._items:
+            self._items[over.id] = self._find_items(over, scope)
+        return self._items[over.id]
+
+    def _find_items(self, over: Node, scope: Scope) -> list[Node] | None:
         function = over.child_by_field_name("function") if over.type == "call" else None
         if function is not None and function.type == "attribute" and self.text(function).endswith(".items"):
             over = function.child_by_field_name("object") or over

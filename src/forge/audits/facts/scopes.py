@@ -11,6 +11,8 @@ from forge.audits.facts.route_facts import UNKNOWN
 MOST_STEPS = 12
 """From a name to what it stands for: names of names of names end somewhere."""
 MOST_NAMES = 64
+MOST_LOOPS = 500
+"""Of a file, to go through round by round."""
 _MOST_TEXT = 2000
 
 

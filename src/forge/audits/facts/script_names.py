@@ -6,6 +6,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
+    MOST_LOOPS,
     MOST_NAMES,
     MOST_STEPS,
     Loop,
@@ -63,6 +64,8 @@ class ScriptNames(ScriptSyntax):
         """What was assigned to `this.x`, by `Class().x`."""
         self._named: dict[int, str] = {}
         self._looped: dict[int, Loop] = {}
+        self._items: dict[int, list[Node] | None] = {}
+        self._loops_read = 0
         self._texts: dict[tuple[int, str], str] = {}
         self._names: dict[tuple[int, str], list[str]] = {}
         query = _QUERIES.get(root.kind_id)
@@ -330,8 +333,13 @@ class ScriptNames(ScriptSyntax):
         return [name for item in items for name in self.names_of(item, scope, steps + 1)][:MOST_NAMES]
 
     def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
-        value, _ = self.value_of(over, scope)
-        return value.named_children[:MOST_NAMES] if value.type == "array" else None
+        self._loops_read += 1
+        if self._loops_read > MOST_LOOPS:
+            return None
+        if over.id not in self._items:
+            value, _ = self.value_of(over, scope)
+            self._items[over.id] = value.named_children[:MOST_NAMES] if value.type == "array" else None
+        return self._items[over.id]
 
     def _names_of_member(self, node: Node, scope: Scope, steps: int) -> list[str]:
         value, home = self.value_of(node, scope)
