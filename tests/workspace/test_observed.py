@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.support.repositories import Repository, everything_below, make_repository
 
 from forge.errors import Invalid, TooLarge, Unavailable
-from forge.workspace import observed_git, observed_stage
+from forge.workspace import observed_git, observed_objects, observed_stage
 from forge.workspace.errors import NoSuchPath
 from forge.workspace.observed import Observed, observe
 from forge.workspace.observed_errors import (
@@ -342,6 +343,35 @@ class TestHistory:
             assert observed.history.since("f" * 40) is None
 
 
+class TestReading:
+    def test_many_threads_may_read_at_once(self, repository: Repository):
+        files = {f"f{number}.txt": f"{number}\n" * number * 100 for number in range(40)}
+        repository.commit(files)
+        with observe(repository.path) as observed, ThreadPoolExecutor(8) as pool:
+            blobs = {each.path: each.blob for each in observed.entries if each.path in files}
+            contents = dict(zip(blobs, pool.map(observed.read, list(blobs.values())), strict=True))
+        assert contents == {name: text.encode() for name, text in files.items()}
+
+    def test_a_git_that_was_killed_is_started_again(self, repository: Repository):
+        blob = repository.git("rev-parse", "HEAD:a.py")
+        with observe(repository.path) as observed:
+            assert observed.read(blob) == b"a = 1\n"
+            process = observed._objects._process
+            assert process is not None
+            process.kill()
+            process.wait()
+            with pytest.raises(BrokenRepository, match="stopped"):
+                observed.read(blob)
+            assert observed.read(blob) == b"a = 1\n"
+
+    def test_an_object_larger_than_anybody_reads_is_refused(
+        self, repository: Repository, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(observed_objects, "MOST_BYTES", 3)
+        with observe(repository.path) as observed, pytest.raises(TooLarge):
+            observed.read(repository.git("rev-parse", "HEAD:a.py"))
+
+
 class TestHostility:
     @pytest.fixture
     def trap(self, tmp_path: Path) -> Iterator[Path]:
@@ -609,10 +639,7 @@ class TestStrangeFiles:
         with observe(repository.path) as observed:
             found = observed.changes(observed.resolve("HEAD"))
             assert {each.path: (each.status, each.added) for each in found} == dict.fromkeys(names, ("A", 2))
-            lines = [
-                (each.path, each.line, each.text)
-                for each in observed.new_lines(observed.resolve("HEAD"), found)
-            ]
+            lines = list(observed.new_lines(observed.resolve("HEAD"), found))
         assert sorted(lines) == sorted(
             (name, n, text) for name in names for n, text in ((1, b"one"), (2, b"two"))
         )
@@ -626,6 +653,14 @@ class TestStrangeFiles:
         else:
             with pytest.raises(CannotBeRead, match=r"secret\.py"), observe(repository.path) as observed:
                 _ = observed.tree
+
+    @pytest.mark.parametrize("name", ["src", "new"])
+    def test_a_folder_nobody_may_look_into_is_not_empty(self, repository: Repository, name: str):
+        repository.write({"new/evil.py": "e\n"})
+        (repository.path / name).chmod(0)
+        told = _tell_nobody(repository.path) if os.getuid() == 0 else _tell(repository.path)
+        assert "CannotBeRead: " in told
+        assert name in told
 
     def test_repositories_inside_are_one_name_each(self, repository: Repository):
         nested = make_repository(repository.path / "nested", {"n.py": "n\n"})
@@ -667,7 +702,7 @@ class TestStrangeFiles:
             }
             entry = next(each for each in observed.entries if each.path == "huge.txt")
             assert (entry.mode, entry.blob, entry.size) == ("100644", expected, 1000)
-            assert [each.path for each in observed.new_lines(observed.resolve("HEAD"), found)] == ["same.py"]
+            assert list(observed.new_lines(observed.resolve("HEAD"), found)) == [("same.py", 1, b"s")]
             with pytest.raises(TooLarge):
                 observed.read(expected)
             repository.git("add", "--all")
@@ -770,25 +805,36 @@ class TestLikeGit:
         assert without == repository.git("write-tree")
 
 
-def _tell_nobody(project: Path) -> str:
-    """What somebody who is not root is told about a copy that he may look at."""
-    code = (
-        "import os, pathlib, sys\n"
-        "from forge.workspace.observed import observe\n"
-        "from forge.errors import ForgeError\n"
-        "os.setgid(65534); os.setuid(65534)\n"
-        "try:\n"
-        "    with observe(pathlib.Path(sys.argv[1])) as observed: observed.tree\n"
-        "except ForgeError as error: print(f'{type(error).__name__}: {error}')\n"
+_TELL = """
+import os, pathlib, sys
+from forge.workspace.observed import observe
+from forge.errors import ForgeError
+if os.getuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+try:
+    with observe(pathlib.Path(sys.argv[1])) as observed:
+        observed.tree
+except ForgeError as error:
+    print(f"{type(error).__name__}: {error}")
+"""
+
+
+def _tell(project: Path) -> str:
+    """What somebody who is not root is told."""
+    done = subprocess.run(
+        [sys.executable, "-c", _TELL, str(project)],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={**os.environ, "HOME": str(project)},
     )
+    return done.stdout + done.stderr
+
+
+def _tell_nobody(project: Path) -> str:
+    """The same about a copy that anybody can reach."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         subprocess.run(["cp", "-a", str(project), f"{folder}/copy"], check=True)
-        done = subprocess.run(
-            [sys.executable, "-c", code, f"{folder}/copy"],
-            capture_output=True,
-            check=False,
-            text=True,
-            env={**os.environ, "HOME": folder},
-        )
-    return done.stdout + done.stderr
+        return _tell(Path(folder) / "copy")

@@ -131,7 +131,7 @@ class _AddedLines(Sequence[AddedLine]):
 
     @cached_property
     def _lines(self) -> list[AddedLine]:
-        return [AddedLine(each.path, each.line, each.text) for each in self._make()]
+        return [AddedLine(path, line, text) for path, line, text in self._make()]
 
     def __len__(self) -> int:
         return len(self._lines)

@@ -42,11 +42,8 @@ class ObservedChange:
         return self.old_blob != self.new_blob
 
 
-@dataclass(frozen=True, slots=True)
-class NewLine:
-    path: str
-    line: int
-    text: bytes
+NewLine = tuple[str, int, bytes]
+"""Path, number of the line, its text."""
 
 
 def read_changes(git: ObservedGit, base: str, index: Path) -> list[ObservedChange]:
@@ -117,7 +114,7 @@ class _PatchReader:
             if line.startswith(b"+"):
                 added -= 1
                 if path is not None:
-                    yield NewLine(path, number, line[1:].removesuffix(b"\n").removesuffix(b"\r"))
+                    yield path, number, line[1:].removesuffix(b"\n").removesuffix(b"\r")
                 number += 1
             elif line.startswith(b"-"):
                 removed -= 1

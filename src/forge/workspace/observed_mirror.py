@@ -19,7 +19,7 @@ from forge.workspace.observed_place import ObservedPlace, read_small
 LARGE = 32 << 20
 """Bytes. git takes a file of this size for data and compares no lines of it; we do not keep a copy of one."""
 
-_CONFIG = """\
+_CONFIG = f"""\
 [core]
 	repositoryFormatVersion = 1
 	bare = false
@@ -36,6 +36,7 @@ _CONFIG = """\
 	compression = 0
 	looseCompression = 0
 	fsync = none
+	bigFileThreshold = {LARGE}
 [pack]
 	compression = 0
 [gc]

@@ -25,6 +25,7 @@ _LIST = ("ls-files", "-z", "-v", "-s", "-c", "-o", "-m", "-d", "--exclude-standa
 _PLAIN = re.compile(rb"(?<![^\0])H (\d+) ([0-9a-f]+) 0\t([^\0]+)\0")
 _MARKED = re.compile(rb"(?<![^\0])([^H\0]) ([^\0]+)\0")
 _STAGED = re.compile(rb"(\d+) ([0-9a-f]+) \d\t([^\0]+)\0")
+_CLOSED = "could not open directory"
 _GITLINK = "160000"
 _CHUNK = 1 << 20
 _NAMED = 5
@@ -116,7 +117,7 @@ def make_index(mirror: Mirror, contents: Mapping[bytes, tuple[str, bytes]]) -> P
 
 
 def _list(git: ObservedGit) -> _Listing:
-    said = git.run(*_LIST)
+    said = _say_list(git)
     found = _Listing(_PLAIN.findall(said), [], set(), [], [], set(), [], [])
     for tag, item in _MARKED.findall(said):
         if tag == b"?":
@@ -124,6 +125,20 @@ def _list(git: ObservedGit) -> _Listing:
         else:
             _sort_marked(found, tag, item.partition(b"\t")[2])
     return found
+
+
+def _say_list(git: ObservedGit) -> bytes:
+    """git only warns about a folder that it cannot look into, and goes on as if it were empty."""
+    said = git.ask(*_LIST)
+    if said.code != 0:
+        raise explain_failure("ls-files", said.code, said.complaint)
+    if _CLOSED in said.complaint:
+        line = next(line for line in said.complaint.splitlines() if _CLOSED in line)
+        raise CannotBeRead(
+            f"A folder of the project cannot be read: {line.partition(_CLOSED)[2].strip()[:300]}.",
+            hint="Give us the right to read it, or let git ignore it.",
+        )
+    return said.out
 
 
 def _list_cached(git: ObservedGit) -> list[StagedEntry]:
