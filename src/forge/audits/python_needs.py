@@ -63,7 +63,8 @@ class PythonNeeds:
         self._ignored_dev = frozenset(name for peer in peers for name in peer.ignored_dev)
         self._own_names = frozenset(names)
         self._test_framework = settings.backend.test_framework
-        self._own: dict[tuple[str, str], bool] = {}
+        self._own: dict[str, set[str]] = {}
+        """By folder: modules that need no package, those of the standard library included."""
         self._answers: dict[tuple[int, str], _Answer] = {}
 
     def of(self, path: str, facts: FileFacts) -> list[Need]:
@@ -72,21 +73,19 @@ class PythonNeeds:
             return []
         folder = path.rpartition("/")[0]
         view = self._manifests.view(folder, python=True)
-        own = self._own
+        own = self._own.setdefault(folder, set())
         needs: list[Need] = []
         soft: set[str] = set()
         for imp in facts.imports:
-            top = imp.module.partition(".")[0]
-            if imp.level or top in STDLIB:
+            module = imp.module
+            if imp.level or module in own:
                 continue
-            if imp.is_optional:
+            top = module.partition(".")[0]
+            if top in STDLIB or self._is_own(path, module):
+                own.add(module)
+            elif imp.is_optional:
                 soft.add(top)
-                continue
-            key = (folder, imp.module)
-            is_own = own.get(key)
-            if is_own is None:
-                is_own = own[key] = self._is_own(path, imp.module)
-            if not is_own:
+            else:
                 needs.extend(self._judge(path, imp, role, view))
         return worst_of(need for need in needs if need.label.partition(".")[0] not in soft) if needs else []
 

@@ -73,12 +73,14 @@ _TEST = frozenset(
         "unit_tests",
         "test_utils",
         "testutils",
+        "t",
     ]
 )
 _TOOL = frozenset(
     [
         "doc",
         "docs",
+        "docs_src",
         "documentation",
         "example",
         "examples",
