@@ -163,6 +163,24 @@ def test_a_hostile_entry_is_a_broken_one(entry: bytes):
     assert isinstance(found, str)
 
 
+def test_a_number_beyond_all_is_none():
+    number = b"9" * 5000
+    entry = (
+        LINES[0][len('{"entry":') :].partition(b',"hash"')[0].replace(b'"number":1', b'"number":' + number)
+    )
+    digest = hashlib.sha256(entry).hexdigest().encode()
+    found = read_chain(b'{"entry":%s,"hash":"%s","signature":"%s"}\n' % (entry, digest, b"0" * 128))
+    assert (found.broken is not None, found.lines) == (True, [])
+
+
+def test_line_ends_alone_are_no_chain_and_fill_no_memory():
+    assert read_chain(b"\n" * 5_000_000).broken == read_chain(b"\n").broken
+
+
+def test_a_line_without_end_is_none():
+    assert isinstance(read_line(b"{" * (17 << 20)), str)
+
+
 def test_a_signature_is_of_one_key_and_one_text():
     signature = SIGNER.sign(b"text")
     assert is_signed(SIGNER.key, signature, b"text")

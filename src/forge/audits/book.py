@@ -2,10 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Annotated
 
 import msgspec
 
-from forge.audits.chain import UNFINISHED, Chain, Entry, Line, Signer, canonical, is_signed, read_chain
+from forge.audits.chain import (
+    MOST_NUMBER,
+    UNFINISHED,
+    Chain,
+    Entry,
+    Line,
+    Signer,
+    canonical,
+    is_signed,
+    read_chain,
+    split_lines,
+)
 from forge.audits.models import Severity
 from forge.audits.trust import Head, Trust
 
@@ -61,22 +74,13 @@ class BookState:
         return any(problem.severity is Severity.FAIL for problem in self.problems)
 
     @property
-    def is_trusted(self) -> bool:
-        """Whole, and signed by somebody whose word counts here."""
-        return (
-            self.exists
-            and not self.is_tampered
-            and not any(p.rule == "unknown-signer" for p in self.problems)
-        )
-
-    @property
     def head(self) -> Head | None:
         return head_of(self.lines[-1]) if self.lines else None
 
 
 class SignedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str
-    count: int
+    count: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
     hash: str
     signature: str
     signer: str
@@ -244,10 +248,10 @@ def _committed(book: Book, data: bytes, committed: Mapping[str, bytes]) -> Itera
         whole = before[: before.rfind(b"\n") + 1]
         if data.startswith(whole):
             continue
-        now, then = data.split(b"\n"), whole.split(b"\n")[:-1]
-        number = next((n for n, (a, b) in enumerate(zip(now, then, strict=False), 1) if a != b), len(now))
-        what = "is missing" if number >= len(now) else "is another one"
-        message = f"entry {number} {what}: the ledger of commit {commit[:12]} has it"
+        pairs = enumerate(zip_longest(split_lines(data), split_lines(whole)), 1)
+        number, now = next((number, now) for number, (now, then) in pairs if now != then)
+        what = "is missing" if now is None else "is another one"
+        message = f"entry {number} {what}: the records of commit {commit[:12]} have it"
         yield _fail(book, "not-as-committed", message, COMMITTED, number=number)
         return
 

@@ -6,10 +6,10 @@ lines. What a chain alone cannot show is that its end was cut off: that is what 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from cryptography.exceptions import InvalidSignature
@@ -19,6 +19,9 @@ NOTHING = "0" * 64
 """The hash before the first entry."""
 MOST_BYTES = 256 << 20
 """Of one file of records: far more than anybody has, and it still fits into memory."""
+MOST_LINE = 16 << 20
+MOST_NUMBER = 1 << 50
+_MOST_REMEMBERED = 8 << 20
 _DOMAIN = b"forge audit entry 1\n"
 _OPEN, _HASH, _SIGNATURE, _CLOSE = b'{"entry":', b',"hash":"', b'","signature":"', b'"}'
 _TAIL = len(_HASH) + 64 + len(_SIGNATURE) + 128 + len(_CLOSE)
@@ -31,7 +34,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str
     """The id of the chain, made with its first entry: an entry of one ledger is none of another."""
     kind: str
-    number: int
+    number: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
     """From 1."""
     previous: str
     signer: str
@@ -124,24 +127,39 @@ def hash_line(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-@lru_cache(maxsize=4)
 def read_chain(data: bytes) -> Chain:
     """Follows the chain to its end, or to where it breaks. Signatures are not looked at: the last one tells of all."""
     if len(data) > MOST_BYTES:
         return Chain((), Break(1, f"the file has {len(data):,} bytes, more than can be one"), 0)
+    return _remembered(data) if len(data) <= _MOST_REMEMBERED else _follow(data)
+
+
+@lru_cache(maxsize=4)
+def _remembered(data: bytes) -> Chain:
+    """Several checks of one audit ask about the same file."""
+    return _follow(data)
+
+
+def _follow(data: bytes) -> Chain:
     lines: list[Line] = []
-    raws = data.split(b"\n")
-    rest = raws.pop()
     size = 0
-    for number, raw in enumerate(raws, 1):
+    for number, raw in enumerate(split_lines(data), 1):
         found = read_line(raw)
         what = found if isinstance(found, str) else _misfit(found, lines[-1] if lines else None)
         if what is not None:
-            return Chain(lines, _blame(number, what, raw, raws[number : number + 1]), size)
+            following = next(split_lines(data, size + len(raw) + 1), None)
+            return Chain(lines, _blame(number, what, raw, following), size)
         if isinstance(found, Line):
             lines.append(found)
             size += len(raw) + 1
-    return Chain(lines, Break(len(lines) + 1, UNFINISHED) if rest else None, size)
+    return Chain(lines, Break(len(lines) + 1, UNFINISHED) if size < len(data) else None, size)
+
+
+def split_lines(data: bytes, start: int = 0) -> Iterator[bytes]:
+    """Whole lines, without their ends, one at a time: a file of nothing but line ends must not fill the memory."""
+    while (end := data.find(b"\n", start)) >= 0:
+        yield data[start:end]
+        start = end + 1
 
 
 UNFINISHED = "it is not a whole line: its end is missing, or something was added behind the last entry"
@@ -150,6 +168,8 @@ _NO_FIT = "it was changed: the hash in the next entry is that of another text"
 
 def read_line(raw: bytes) -> Line | str:
     """A line, or what is wrong with it."""
+    if len(raw) > MOST_LINE:
+        return f"it has {len(raw):,} bytes, more than an entry can have"
     begin = len(raw) - _TAIL
     tail = raw[begin:] if begin > 0 else b""
     marks = (tail[:9], tail[73:88], tail[-2:])
@@ -180,11 +200,11 @@ def _misfit(line: Line, before: Line | None) -> str | None:
     return None
 
 
-def _blame(number: int, what: str, raw: bytes, following: Sequence[bytes]) -> Break:
+def _blame(number: int, what: str, raw: bytes, following: bytes | None) -> Break:
     """When two neighbours do not fit, the one that the entry after both still fits is the good one."""
     if what != _NO_FIT:
         return Break(number, what)
-    after = read_line(following[0]) if following else None
+    after = read_line(following) if following else None
     if isinstance(after, Line) and after.entry.previous != hash_line(raw):
         return Break(number, "it was changed: neither the entry before nor the one after it fits")
     return Break(number - 1, what)

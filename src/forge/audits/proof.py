@@ -20,7 +20,6 @@ RUNS = Book(records="test_runs.jsonl", text="test_runs.md", head=None, begin=beg
 LATEST = "test_runs_latest.md"
 DIFF_LOG, DIFF_TEXT = "diff_log.json", "diff_log.md"
 MAKE = "Run the tests through Forge: forge audit evidence"
-MOST_DIFF_LOG = 64 << 20
 SKIPPED = "this project keeps no evidence yet; `forge audit evidence` makes it"
 
 
@@ -85,7 +84,7 @@ def prove_diff_log(snapshot: Snapshot) -> DiffProof:
             else "there is no diff log"
         )
         return DiffProof(None, (_about_log(snapshot, rule, what),))
-    line = read_line(data.removesuffix(b"\n")) if len(data) <= MOST_DIFF_LOG else "it is too large to be one"
+    line = read_line(data.removesuffix(b"\n"))
     if isinstance(line, str) or not line.is_signed:
         what = line if isinstance(line, str) else "the signature is not of this text"
         return DiffProof(None, (_about_log(snapshot, "tampered-diff-log", f"{DIFF_LOG}: {what}"),))
