@@ -81,16 +81,33 @@ class Layers:
         }
         out = {path for cover in left_out for path in _matched(cover, known, Cover.has)}
         exact = {name: _all_matched(globs, known, Cover.has) for name, (globs, _) in covers.items()}
-        claimed = {path for paths in exact.values() for path in paths}
+        below = _below([(n, cover) for n, (globs, _) in covers.items() for cover in globs], known)
+        for paths_of_layer in exact.values():
+            for path in paths_of_layer:
+                below.pop(path, None)
         files: dict[str, frozenset[str]] = {}
-        for name, (globs, excluded) in covers.items():
-            below = _all_matched(globs, known, Cover.has_below) - claimed
-            files[name] = frozenset((exact[name] | below) - _all_matched(excluded, known, Cover.has) - out)
+        for name, (_, excluded) in covers.items():
+            deeper = {path for path, (_, owners) in below.items() if name in owners}
+            files[name] = frozenset((exact[name] | deeper) - _all_matched(excluded, known, Cover.has) - out)
         names: dict[str, tuple[str, ...]] = {}
         for name, paths_of_layer in files.items():
             for path in paths_of_layer:
                 names[path] = (*names.get(path, ()), name)
         return cls(files, names)
+
+
+def _below(covers: list[tuple[str, Cover]], known: list[str]) -> dict[str, tuple[int, set[str]]]:
+    """Who covers a file in a folder below: the layer whose glob names the most of the way to it."""
+    owners: dict[str, tuple[int, set[str]]] = {}
+    for name, cover in covers:
+        length = cover.text.count("/")
+        for path in _matched(cover, known, Cover.has_below):
+            best, names = owners.get(path, (-1, set[str]()))
+            if length > best:
+                owners[path] = (length, {name})
+            elif length == best:
+                names.add(name)
+    return owners
 
 
 def _all_matched(covers: list[Cover], known: list[str], has: Callable[[Cover, str], bool]) -> set[str]:

@@ -214,6 +214,8 @@ class _Proposal:
         if plain in ("api", "pages") and f"{prefix}services" in files and repos in files:
             rules.append({"layer": repos, "reason": f"{name} asks services, and services ask {repos}"})
         if plain in ("api", "pages", "components"):
+            rules += _imports(self._used(_DRIVERS, files), f"no database driver in {name}")
+        if plain in ("services", "repos", "models"):
             rules += _imports(self._used(_FRAMEWORKS, files), f"{name} knows nothing of HTTP and screens")
         return [rule for rule in rules if self._is_kept(name, rule, files)]
 

@@ -67,6 +67,8 @@ class Audit:
         found = [*self._bad_patterns()]
         if found:
             return Examination(tuple(found), 0, "files")
+        if not any(entry.suffix in LANGUAGES or entry.suffix in STYLES for entry in self.snapshot.files()):
+            return skip("there is no code yet that could keep to boundaries")
         found += self._empty_layers()
         book = RuleBook(
             self.boundaries, self.layers, self._graph(), folders_of(self.snapshot.tree.entries).__contains__
@@ -135,8 +137,9 @@ class Audit:
 
     def _unread(self, book: RuleBook) -> Iterator[Found]:
         """Files of a layer that cannot be judged, or not wholly."""
+        entries = self.snapshot.tree.entries
         for path in sorted(self.layers.names):
-            entry = self.snapshot.tree.entries[path]
+            entry = entries[path]
             if not entry.kind.is_file:
                 yield self._link(entry)
             elif entry.suffix in LANGUAGES and entry.size > MOST_BYTES:
@@ -185,7 +188,8 @@ class Audit:
     def _hits(self, layer: Layer, patterns: tuple[str, ...]) -> dict[str, Hits]:
         if not patterns:
             return {}
-        entries = [self.snapshot.tree.entries[path] for path in sorted(self.layers.files[layer.name])]
+        tree = self.snapshot.tree.entries
+        entries = [tree[path] for path in sorted(self.layers.files[layer.name])]
         wanted = {suffix for glob in layer.glob if "*" not in (suffix := f".{glob.rpartition('.')[2]}")}
         readable = {*LANGUAGES, *STYLES, *wanted}
         asked = [entry for entry in entries if entry.kind.is_file and entry.suffix in readable]

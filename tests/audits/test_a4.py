@@ -1,0 +1,249 @@
+"""A4: what counts, what is accepted, and what cannot be judged."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forge.audits.check import Fixture, Found
+from forge.audits.checks.a4_boundaries import CHECK
+from forge.audits.engine import judge
+from forge.audits.memory import MemoryTree, snapshot_of
+from forge.audits.models import Severity
+from forge.audits.selftest import prove
+from forge.audits.snapshot import MOST_BYTES, Entry, Kind, Snapshot
+
+Files = dict[str, str | bytes]
+WHERE = "Forge/Contracts/boundaries.json"
+
+
+def project(boundaries: object, files: Files) -> Snapshot:
+    return snapshot_of({**files, WHERE: json.dumps(boundaries)})
+
+
+def found(boundaries: object, files: Files) -> list[tuple[str, str | None, int | None, str]]:
+    return [
+        (one.rule, one.path, one.line, one.message) for one in CHECK.examine(project(boundaries, files)).found
+    ]
+
+
+def layers(*rules: object, **more: object) -> dict[str, object]:
+    return {
+        "layers": [
+            {"name": "api", "glob": "app/api/**/*.py", "forbidden": list(rules)},
+            {"name": "repos", "glob": "app/repos/**/*.py"},
+        ],
+        **more,
+    }
+
+
+FILES: Files = {
+    "app/__init__.py": "",
+    "app/api/__init__.py": "",
+    "app/repos/__init__.py": "",
+    "app/repos/users.py": "",
+}
+
+
+@pytest.mark.parametrize("fixture", CHECK.fixtures, ids=lambda fixture: fixture.name)
+def test_a_fixture_is_judged_rightly(fixture: Fixture) -> None:
+    examination = CHECK.examine(fixture.snapshot())
+    assert judge(CHECK, examination) == fixture.expect
+    assert tuple(sorted(one.rule for one in examination.found)) == fixture.rules
+
+
+def test_the_check_proves_itself() -> None:
+    assert [proof.problems for proof in prove([CHECK])] == [[]]
+
+
+def test_a_finding_says_what_where_and_how_to_mend_it() -> None:
+    rule = {"import": "app.repos", "reason": "ask a service"}
+    files = {**FILES, "app/api/users.py": "import os\n\nfrom ..repos import users\n"}
+    assert CHECK.examine(project(layers(rule), files)).found == (
+        Found(
+            rule="forbidden-import",
+            severity=Severity.FAIL,
+            message="api may not import app.repos (ask a service)",
+            fix="Do not import app.repos in api: move what needs it to a layer that may.",
+            path="app/api/users.py",
+            line=3,
+            subject="api:app.repos:app.repos",
+        ),
+    )
+
+
+def test_the_globs_that_were_never_seen_are_seen() -> None:
+    boundaries = {"layers": [{"name": "r", "glob": "app/routers/**/*.py", "forbidden": ["asyncpg"]}]}
+    files: Files = {"app/routers/a.py": "import asyncpg\n", "app/routers/v1/b.py": "import asyncpg\n"}
+    assert [one[1] for one in found(boundaries, files)] == ["app/routers/a.py", "app/routers/v1/b.py"]
+    boundaries["layers"][0]["glob"] = "app/routers/*.py"
+    assert [one[1] for one in found(boundaries, files)] == ["app/routers/a.py", "app/routers/v1/b.py"]
+
+
+def test_a_word_in_a_docstring_is_no_use_of_it() -> None:
+    assert found(layers("asyncpg"), {**FILES, "app/api/a.py": '"""Never use asyncpg."""\n'}) == []
+
+
+def test_several_rules_may_be_broken_on_one_line_and_each_is_told_once() -> None:
+    files = {**FILES, "app/api/a.py": "from app.repos import users, x; import app.repos\n"}
+    rules = ({"layer": "repos"}, {"import": "app.repos"}, r"from app\.repos|import app\.repos")
+    assert [(one[0], one[2]) for one in found(layers(*rules), files)] == [
+        ("forbidden-layer", 1),
+        ("forbidden-import", 1),
+        ("forbidden-pattern", 1),
+    ]
+
+
+CHAIN: Files = {
+    **FILES,
+    "app/api/a.py": "\nfrom app import middle\n",
+    "app/middle.py": "import app.end\n",
+    "app/end.py": "import asyncpg\nimport app.repos.users\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "messages"),
+    [
+        ({"layer": "repos"}, []),
+        ({"import": "asyncpg"}, []),
+        (
+            {"layer": "repos", "indirect": True},
+            [
+                "api may not import app.repos.users: app/api/a.py → app/middle.py → app/end.py → app/repos/users.py"
+            ],
+        ),
+        (
+            {"import": "asyncpg", "indirect": True, "reason": "no driver"},
+            ["api may not import asyncpg (no driver): app/api/a.py → app/middle.py → app/end.py → asyncpg"],
+        ),
+    ],
+)
+def test_a_chain_counts_where_it_is_asked_for(rule: dict[str, object], messages: list[str]) -> None:
+    assert [one[3] for one in found(layers(rule), CHAIN)] == messages
+    assert all(one[1:3] == ("app/api/a.py", 2) for one in found(layers(rule), CHAIN))
+
+
+TYPES: Files = {
+    **FILES,
+    "app/api/a.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from app.repos import users\n",
+}
+
+
+@pytest.mark.parametrize("rule", [{"layer": "repos"}, {"import": "app.repos"}, r"from app\.repos"])
+def test_imports_for_types_count_unless_they_are_allowed(rule: object) -> None:
+    assert [one[2] for one in found(layers(rule), TYPES)] == [3]
+    assert found(layers(rule, allow_type_checking=True), TYPES) == []
+    mine = layers(rule)
+    mine["layers"][0]["allow_type_checking"] = True  # pyright: ignore
+    assert found(mine, TYPES) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "severity"),
+    [
+        ({"file": "a.py", "pattern": "asyncpg"}, Severity.NOTE),
+        ({"file": "app/api/a.py", "pattern": "asyncpg"}, Severity.NOTE),
+        ({"file": "app/**/a.py", "pattern": "asyncpg"}, Severity.NOTE),
+        ({"file": "a.py", "pattern": "asyncpg", "expires": "2026-01-01"}, Severity.NOTE),
+        ({"file": "a.py", "pattern": "asyncpg", "expires": "2025-12-31"}, Severity.FAIL),
+        ({"file": "b.py", "pattern": "asyncpg"}, Severity.FAIL),
+        ({"file": "a.py", "pattern": "other"}, Severity.FAIL),
+    ],
+)
+def test_a_known_violation_is_told_and_does_not_block(entry: dict[str, str], severity: Severity) -> None:
+    files = {**FILES, "app/api/a.py": "import asyncpg\n"}
+    boundaries = layers({"import": "asyncpg"}, known_violations=[{"layer": "api", **entry}])
+    told = CHECK.examine(project(boundaries, files)).found
+    assert [one.severity for one in told if one.rule == "forbidden-import"] == [severity]
+
+
+def test_what_cannot_be_judged_is_an_error() -> None:
+    files: Files = {
+        **FILES,
+        "app/api/broken.py": "import os\n\ndef f(:\n",
+        "app/api/large.py": b"#" * (MOST_BYTES + 1),
+        "app/api/binary.py": b"\0\1\2",
+    }
+    told = CHECK.examine(project(layers("x"), files)).found
+    assert {(one.rule, one.path, one.severity) for one in told} >= {
+        ("unparsable", "app/api/broken.py", Severity.ERROR),
+        ("too-large", "app/api/large.py", Severity.ERROR),
+        ("unparsable", "app/api/binary.py", Severity.ERROR),
+    }
+
+
+class TreeWithLinks(MemoryTree):
+    @property
+    def entries(self) -> dict[str, Entry]:
+        found = dict(super().entries)
+        return {p: replace(e, kind=Kind.LINK) if p.endswith("link.py") else e for p, e in found.items()}
+
+
+def test_a_link_in_a_layer_is_said_to_be_one() -> None:
+    snapshot = project(layers("asyncpg"), {**FILES, "app/api/link.py": "../secret.py"})
+    told = CHECK.examine(replace(snapshot, tree=TreeWithLinks(snapshot.tree.contents))).found  # pyright: ignore
+    assert [(one.rule, one.severity, one.path) for one in told] == [
+        ("not-a-file", Severity.WARN, "app/api/link.py")
+    ]
+
+
+def test_files_the_project_ignores_are_in_no_layer() -> None:
+    files = {
+        **FILES,
+        "app/api/gen/a.py": "import asyncpg\n",
+        "forge.json": '{"audit": {"ignore": ["app/api/gen/**"]}}',
+    }
+    assert found(layers("asyncpg"), files) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "rule"),
+    [
+        ({"forge.json": "{"}, "bad-boundaries"),
+        ({WHERE: "{}"}, "bad-boundaries"),
+        ({WHERE: b"\xff"}, "bad-boundaries"),
+        ({WHERE: '{"layers": [{"name": "a", "glob": "app/[z-a].py"}]}'}, "bad-boundaries"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_an_error(files: Files, rule: str) -> None:
+    told = CHECK.examine(snapshot_of({**FILES, WHERE: json.dumps(layers()), **files})).found
+    assert [(one.rule, one.severity) for one in told] == [(rule, Severity.ERROR)]
+
+
+def test_a_project_without_code_has_nothing_to_judge() -> None:
+    assert CHECK.examine(project(layers(), {"README.md": ""})).skipped is not None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"(" * 10_000,
+        b"import " * 10_000,
+        b"from\n" * 10_000,
+        b"import a" + b"," * 5_000,
+        b"def f(" + b"requests, " * 5_000,
+        b"x = '" + b"\\" * 100_000,
+        b"\xff\xfe" * 1000,
+        b"SELECT " * 10_000,
+        ("é" * 50_000).encode(),
+    ],
+)
+def test_no_file_takes_long_or_breaks_it(data: bytes) -> None:
+    rules = (r"(a+)+$", "requests", "SELECT ", r"from app\.repos")
+    CHECK.examine(project(layers(*rules), {**FILES, "app/api/a.py": data, "app/api/b.py": data}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.text(alphabet="abfromiport.()[]|\\^$*+?{}, \n", min_size=1, max_size=25),
+    st.text(alphabet="fromiptab.,()*= \n'\"#", max_size=60),
+)
+def test_no_pattern_and_no_code_breaks_it(pattern: str, code: str) -> None:
+    for path in ("app/api/a.py", "app/api/a.ts"):
+        boundaries = {
+            "layers": [{"name": "a", "glob": "app/api/*", "forbidden": [pattern, {"import": pattern}]}]
+        }
+        CHECK.examine(project(boundaries, {path: code}))

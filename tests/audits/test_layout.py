@@ -1,0 +1,162 @@
+"""What `forge audit init` proposes: what is there, in a form that passes on the day it is written."""
+
+import json
+
+import pytest
+
+from forge.audits.checks.a4_boundaries import CHECK
+from forge.audits.engine import judge
+from forge.audits.layout import propose_boundaries, propose_forge_json
+from forge.audits.memory import snapshot_of
+from forge.audits.project import read_project
+
+Files = dict[str, str]
+
+LAYERED: Files = {
+    "app/__init__.py": "",
+    "app/main.py": "from fastapi import FastAPI\nfrom app.api import users\n\napp = FastAPI()\n",
+    "app/api/__init__.py": "",
+    "app/api/users.py": "from fastapi import APIRouter\nfrom app.services import users\n",
+    "app/api/orders.py": "from fastapi import APIRouter\nfrom app.services import orders\n",
+    "app/services/__init__.py": "",
+    "app/services/users.py": "from app.repos import users\nfrom app.clients import mail\n",
+    "app/services/orders.py": "from app.repos import users\n",
+    "app/clients/mail.py": "",
+    "app/repos/__init__.py": "",
+    "app/repos/users.py": "import asyncpg\nfrom app.models import user\n",
+    "app/models/user.py": "",
+    "tests/test_users.py": "import pytest\nfrom app.repos import users\n",
+    "requirements.txt": "fastapi\nasyncpg\npytest\n",
+}
+
+
+def test_layers_rules_and_order_are_those_of_the_project() -> None:
+    assert propose_boundaries(snapshot_of(LAYERED)) == {
+        "description": "Proposed from the layout and the imports of this project. Read it, and make it yours.",
+        "layers": [
+            {
+                "name": "api",
+                "glob": "app/api/**",
+                "forbidden": [
+                    {"layer": "repos", "reason": "api asks services, and services ask repos"},
+                    {"import": "asyncpg", "reason": "no database driver in api"},
+                ],
+            },
+            {
+                "name": "services",
+                "glob": "app/services/**",
+                "forbidden": [{"import": "fastapi", "reason": "services knows nothing of HTTP and screens"}],
+            },
+            {"name": "clients", "glob": "app/clients/**", "forbidden": []},
+            {
+                "name": "repos",
+                "glob": "app/repos/**",
+                "forbidden": [{"import": "fastapi", "reason": "repos knows nothing of HTTP and screens"}],
+            },
+            {
+                "name": "models",
+                "glob": "app/models/**",
+                "forbidden": [{"import": "fastapi", "reason": "models knows nothing of HTTP and screens"}],
+            },
+        ],
+        "order": ["api", "services", "clients", "repos", "models"],
+        "known_violations": [],
+    }
+
+
+def test_what_is_violated_today_is_known() -> None:
+    files = {**LAYERED, "app/repos/odd.py": "from app.services import users\n"}
+    assert propose_boundaries(snapshot_of(files))["known_violations"] == [
+        {
+            "layer": "repos",
+            "file": "app/repos/odd.py",
+            "pattern": "services",
+            "reason": "present when the boundaries were first written",
+        }
+    ]
+
+
+FEATURES: Files = {
+    f"shop/{feature}/{part}.py": text
+    for feature in ("users", "orders", "bills")
+    for part, text in {
+        "router": f"from shop.{feature} import service\n",
+        "service": "",
+        "__init__": "",
+    }.items()
+}
+WEB: Files = {
+    "web/package.json": json.dumps({"dependencies": {"react": "1"}, "scripts": {"build": "b", "test": "t"}}),
+    "web/pnpm-lock.yaml": "",
+    "web/src/pages/home.tsx": "import { Button } from '../components/button'\n",
+    "web/src/components/button.tsx": "import { x } from '../lib/x'\n",
+    "web/src/lib/x.ts": "",
+}
+LIBRARY: Files = {
+    "src/tool/__init__.py": "",
+    "src/tool/parsing/a.py": "",
+    "src/tool/printing/b.py": "from tool.parsing import a\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "layers", "order"),
+    [
+        (FEATURES, {"api": "shop/*/router.py", "services": "shop/*/service.py"}, ["api", "services"]),
+        (
+            WEB,
+            {
+                "web-pages": "web/src/pages/**",
+                "web-components": "web/src/components/**",
+                "web-lib": "web/src/lib/**",
+            },
+            ["web-pages", "web-components", "web-lib"],
+        ),
+        (
+            LIBRARY,
+            {"parsing": "src/tool/parsing/**", "printing": "src/tool/printing/**"},
+            ["printing", "parsing"],
+        ),
+        ({"main.py": ""}, {"code": "**/*.py"}, []),
+        ({}, {"code": "**/*.py"}, []),
+    ],
+    ids=["features", "web", "library", "script", "nothing"],
+)
+def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order: list[str]) -> None:
+    proposed = propose_boundaries(snapshot_of(files))
+    named = {layer["name"]: layer["glob"] for layer in proposed["layers"]}  # pyright: ignore
+    assert (named, proposed["order"]) == (layers, order)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [LAYERED, FEATURES, LIBRARY, {"main.py": ""}, {**LAYERED, "app/db/x.py": "import app.api.users\n"}],
+)
+def test_a_proposal_passes_on_its_first_day(files: Files) -> None:
+    proposed = json.dumps(propose_boundaries(snapshot_of(files)))
+    snapshot = snapshot_of({**files, "Forge/Contracts/boundaries.json": proposed})
+    assert judge(CHECK, CHECK.examine(snapshot)) == "PASS"
+    assert json.dumps(propose_boundaries(snapshot_of(files))) == proposed
+
+
+def test_a_project_says_what_it_is_made_of() -> None:
+    proposed = propose_forge_json(snapshot_of({**LAYERED, **WEB}))
+    assert proposed == {
+        "project_name": "example",
+        "backend": {
+            "language": "python",
+            "entry_module": "app.main",
+            "test_framework": "pytest",
+            "test_dir": "tests",
+            "dependency_file": "requirements.txt",
+            "venv_path": ".venv",
+        },
+        "frontend": {"enabled": True, "dir": "web", "build_cmd": "pnpm run build", "test_cmd": "pnpm test"},
+    }
+    assert read_project(json.dumps(proposed).encode()).problem is None
+
+
+def test_an_empty_project_is_made_of_nothing() -> None:
+    proposed = propose_forge_json(snapshot_of({}))
+    assert read_project(json.dumps(proposed).encode()).problem is None
+    assert proposed["frontend"] == {"enabled": False, "dir": "web", "build_cmd": None, "test_cmd": None}
