@@ -12,7 +12,7 @@ from forge.audits.snapshot import Snapshot
 _SCREENS = ("react", "vue", "svelte", "next", "nuxt", "@angular/core", "solid-js", "preact", "astro", "vite")
 _DEPENDENCY_FILES = ("requirements.txt", "pyproject.toml", "setup.cfg", "setup.py", "Pipfile")
 _TEST = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|\.(test|spec)\.[cm]?[jt]sx?$")
-_ASIDE = re.compile(r"(^|/)(tests?|docs?|examples?|fixtures|vendor|node_modules)/")
+_ASIDE = re.compile(r"(^|/)(tests?|docs?|examples?|fixtures|benchmarks?|scripts|vendor|node_modules)/")
 _MANAGERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 
 
@@ -59,7 +59,7 @@ def _entry(snapshot: Snapshot) -> str | None:
     for found in (apps, usual):
         real = [path for path in found if not _ASIDE.search(path) and path.endswith(".py")]
         if real:
-            return modules.module_of(min(real, key=lambda path: (path.count("/"), path)))
+            return modules.module_of(min(real, key=lambda path: (path not in usual, path.count("/"), path)))
     return None
 
 

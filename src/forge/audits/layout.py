@@ -214,13 +214,16 @@ class _Proposal:
         if plain in ("api", "pages") and f"{prefix}services" in files and repos in files:
             rules.append({"layer": repos, "reason": f"{name} asks services, and services ask {repos}"})
         if plain in ("api", "pages", "components"):
-            rules += _imports(self._used(_DRIVERS, files), f"no database driver in {name}")
+            rules += _imports(self._used(_DRIVERS, prefix, files), f"no database driver in {name}")
         if plain in ("services", "repos", "models"):
-            rules += _imports(self._used(_FRAMEWORKS, files), f"{name} knows nothing of HTTP and screens")
+            rules += _imports(
+                self._used(_FRAMEWORKS, prefix, files), f"{name} knows nothing of HTTP and screens"
+            )
         return [rule for rule in rules if self._is_kept(name, rule, files)]
 
-    def _used(self, names: Iterable[str], files: Mapping[str, frozenset[str]]) -> list[str]:
-        paths = sorted(path for layer in files.values() for path in layer)
+    def _used(self, names: Iterable[str], prefix: str, files: Mapping[str, frozenset[str]]) -> list[str]:
+        """Those that any layer of the same language imports."""
+        paths = sorted(p for n, layer in files.items() if n.startswith("web-") == bool(prefix) for p in layer)
         used = {imp.module for path in paths for imp, _ in self.graph.imports(path)}
         return [
             n for n in names if any(module == n or module.startswith((f"{n}.", f"{n}/")) for module in used)
