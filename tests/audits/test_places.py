@@ -23,11 +23,14 @@ def places(tmp_path: Path, *roots: Path, start: Path | None = None) -> Places:
     return Places(workspaces, tmp_path / "data", start or tmp_path, roots or None)
 
 
-async def find(where: Places, path: str | None) -> Place | tuple[type[ForgeError], str | None]:
-    try:
-        return await where.find("account", workspace_id=None, path=path)
-    except ForgeError as error:
-        return type(error), error.hint
+async def find(where: Places, path: str | None) -> Place:
+    return await where.find("account", workspace_id=None, path=path)
+
+
+async def refusal(where: Places, path: str | None) -> ForgeError:
+    with pytest.raises(ForgeError) as refused:
+        await find(where, path)
+    return refused.value
 
 
 async def test_a_repository_inside_a_root_is_found_from_any_of_its_folders(tmp_path: Path):
@@ -44,8 +47,8 @@ async def test_what_is_outside_is_refused_whether_it_is_there_or_not(tmp_path: P
     where = places(tmp_path, tmp_path / "projects")
     outside = [tmp_path / "other", tmp_path / "none", tmp_path / "projects" / ".." / "other", Path("/")]
     for path in outside:
-        kind, hint = await find(where, str(path))  # type: ignore[misc]
-        assert kind is Denied and "FORGE_AUDIT_ROOTS" in hint
+        refused = await refusal(where, str(path))
+        assert isinstance(refused, Denied) and "FORGE_AUDIT_ROOTS" in str(refused.hint)
 
 
 async def test_a_link_leads_where_it_leads(tmp_path: Path):
@@ -53,14 +56,14 @@ async def test_a_link_leads_where_it_leads(tmp_path: Path):
     (tmp_path / "projects" / "way-out").symlink_to(outside)
     (tmp_path / "way-in").symlink_to(inside)
     where = places(tmp_path, tmp_path / "projects")
-    assert (await find(where, str(tmp_path / "projects" / "way-out")))[0] is Denied  # type: ignore[index]
+    assert isinstance(await refusal(where, str(tmp_path / "projects" / "way-out")), Denied)
     assert await find(where, str(tmp_path / "way-in")) == Place(inside, None, "basket")
 
 
 async def test_a_root_inside_a_repository_does_not_open_the_rest_of_it(tmp_path: Path):
     project = repository(tmp_path / "basket")
     (project / "docs").mkdir()
-    assert (await find(places(tmp_path, project / "docs"), str(project / "docs")))[0] is Denied  # type: ignore[index]
+    assert isinstance(await refusal(places(tmp_path, project / "docs"), str(project / "docs")), Denied)
 
 
 async def test_a_history_that_is_kept_outside_is_outside(tmp_path: Path):
@@ -68,13 +71,13 @@ async def test_a_history_that_is_kept_outside_is_outside(tmp_path: Path):
     borrowed = tmp_path / "projects" / "borrowed"
     borrowed.mkdir(parents=True)
     (borrowed / ".git").write_text(f"gitdir: {secret}/.git\n")
-    assert (await find(places(tmp_path, tmp_path / "projects"), str(borrowed)))[0] is Denied  # type: ignore[index]
+    assert isinstance(await refusal(places(tmp_path, tmp_path / "projects"), str(borrowed)), Denied)
 
 
 async def test_forges_own_data_is_nobodys_project(tmp_path: Path):
     repository(tmp_path / "data" / "workspaces" / "1" / "tree")
     path = str(tmp_path / "data" / "workspaces" / "1" / "tree")
-    assert (await find(places(tmp_path, tmp_path), path))[0] is Denied  # type: ignore[index]
+    assert isinstance(await refusal(places(tmp_path, tmp_path), path), Denied)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +87,13 @@ async def test_forges_own_data_is_nobodys_project(tmp_path: Path):
 async def test_what_is_no_repository_is_said_to_be_none(tmp_path: Path, path: str, kind: type[ForgeError]):
     (tmp_path / "plain").mkdir()
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
-    found = await find(places(tmp_path, tmp_path), path)
-    assert isinstance(found, tuple) and issubclass(found[0], kind)
+    assert isinstance(await refusal(places(tmp_path, tmp_path), path), kind)
 
 
 async def test_without_a_path_it_is_where_forge_was_started(tmp_path: Path):
     project = repository(tmp_path / "basket")
     assert await find(places(tmp_path, start=project), None) == Place(project, None, "basket")
-    assert (await find(places(tmp_path, tmp_path / "other", start=project), None))[0] is Invalid  # type: ignore[index]
+    assert isinstance(await refusal(places(tmp_path, tmp_path / "other", start=project), None), Invalid)
 
 
 def test_a_home_or_the_whole_machine_is_not_taken_for_a_project(tmp_path: Path):

@@ -10,6 +10,8 @@ import pytest
 from tests.audits.project import git, make_project, spoil
 from tests.support.live import Live, live, settings_for
 
+from forge.audits.routes import AuditQuery
+
 AUDIT = "/audit/run"
 PATIENCE_S = 240
 CODES = ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "W1", "W2", "W3"]
@@ -157,6 +159,13 @@ async def test_what_cannot_be_audited_is_refused_before_there_is_a_run(live_forg
                 body = {**body, "path": body["path"].replace("{projects}", str(project.parent))}
             assert error(await client.post(AUDIT, json=body)) == expected, body
         assert data(await client.get("/api/v1/runs", params={"kind": "audit"})) == []
+
+
+def test_whatever_an_address_can_say_can_be_audited():
+    longest = {"path": "p" * 2048, "claimed_files": "c" * 4096, "phase": "p" * 200, "base": "b" * 200}
+    for only in ("x" * 640, "x," * 320):
+        asked = AuditQuery(**longest, only=only, file="f" * 2048).audit()
+        assert (asked.ledger, asked.claimed_files) == (False, ["c" * 4096])
 
 
 async def test_what_the_audit_itself_finds_wrong_is_the_answer(live_forge: Live, project: Path):

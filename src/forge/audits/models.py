@@ -121,7 +121,8 @@ class AuditReport(BaseModel):
         return [*self.checks, *self.warnings]
 
 
-Line = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
+MOST_PATH = 4096
+Line = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 """What no path, revision or database can hold is refused before it gets there."""
 
 
@@ -131,13 +132,13 @@ class AuditRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
-    claimed_files: list[Line] | None = None
+    claimed_files: list[Annotated[Line, Field(max_length=MOST_PATH)]] | None = None
     """None: nobody says which files the change is about, and the scope is not checked."""
     base: Line | None = Field(default=None, min_length=1, max_length=200)
     """Any revision; None is the last commit, so that what is not committed is the change."""
-    only: list[Line] = []
+    only: list[Line] = Field(default=[], max_length=400)
     """Codes of checks; all when empty."""
-    file: Line | None = None
+    file: Line | None = Field(default=None, max_length=MOST_PATH)
     """Leave the findings about other files away."""
     ledger: bool = True
     """Append the result to the project's ledger. A part of an audit is not: nobody could tell it from a whole one."""
@@ -151,11 +152,11 @@ class NewAudit(AuditRequest):
     """Audit a workspace or a folder of the server; with neither, the folder the server was started in."""
 
     workspace_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
-    path: Line | None = Field(default=None, min_length=1)
+    path: Line | None = Field(default=None, min_length=1, max_length=MOST_PATH)
     """Inside one of the allowed roots; one that is relative begins where the server was started."""
     evidence: bool = False
     """Run the project's tests in the sandbox first, and record what came of it."""
-    summary: str = Field(default="", max_length=10_000, pattern=r"^[^\x00]*$")
+    summary: Line = Field(default="", max_length=10_000)
     """What the change is for: the beginning of the diff log that is recorded with the tests."""
 
 

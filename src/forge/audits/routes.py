@@ -19,18 +19,20 @@ Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
 class AuditQuery(BaseModel):
-    """An audit in an address: lists are written with commas."""
+    """An audit in an address: lists are written with commas, and what is longer than an address can be is posted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     run_id: Id | None = Field(default=None, description="The report of this audit, instead of a new one.")
     workspace_id: Id | None = None
-    path: Line | None = Field(default=None, min_length=1, description="A folder on the server.")
-    claimed_files: str | None = Field(default=None, max_length=65_536, pattern=r"^[^\x00]*$")
+    path: Line | None = Field(
+        default=None, min_length=1, max_length=2048, description="A folder on the server."
+    )
+    claimed_files: Line | None = Field(default=None, max_length=4096)
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
     base: Line | None = Field(default=None, min_length=1, max_length=200)
-    only: Line = Field(default="", description="Codes of checks: `A4,A9`. All without it.")
-    file: Line | None = Field(default=None, description="Only findings about this file.")
+    only: Line = Field(default="", max_length=640, description="Codes of checks: `A4,A9`. All without it.")
+    file: Line | None = Field(default=None, max_length=2048, description="Only findings about this file.")
 
     def audit(self) -> NewAudit:
         return NewAudit(
