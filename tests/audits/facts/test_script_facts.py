@@ -64,6 +64,15 @@ def test_what_typescript_adds_is_understood(code: str, expected: list[Import]) -
     assert imports(".ts", code) == expected
 
 
+def test_valid_syntax_that_the_grammar_does_not_know_is_not_broken() -> None:
+    facts = FACTS(
+        ".ts",
+        b"export type * from 'a'\nexport type * as n from 'b'\ninterface C<in out T extends D, out U> {}\n",
+    )
+    assert facts.imports == (Import("a", 1, is_type_only=True), Import("b", 2, is_type_only=True))
+    assert facts.broken_line is None
+
+
 def test_jsx_and_flow_in_a_plain_script_are_understood() -> None:
     jsx = FACTS(".js", b"import a from 'a';\nexport const B = () => <a b='c'>import 'x'</a>;\n")
     flow = FACTS(

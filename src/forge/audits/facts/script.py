@@ -1,6 +1,8 @@
 """The facts of a JavaScript or TypeScript file, JSX, decorators and Flow's annotations included."""
 
 import codecs
+import re
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -17,6 +19,13 @@ _GRAMMARS = {
 }
 _SCRIPT = (Grammar.JAVASCRIPT, Grammar.TSX)
 """Types in a `.js` file are Flow's, which look like TypeScript's as far as imports go."""
+
+
+_UNKNOWN = (
+    re.compile(rb"\bexport\s+(type)(?=\s*\*)"),
+    re.compile(rb"[<,]\s*(in\s+out|in|out)(?=\s+[A-Za-z_$][\w$]*(?:\s*[,>=]|\s+extends\b))"),
+)
+"""Words that are valid TypeScript and that its grammar does not know yet."""
 
 
 def script_facts(suffix: str, data: bytes) -> FileFacts:
@@ -37,15 +46,30 @@ def script_facts(suffix: str, data: bytes) -> FileFacts:
 
 
 def parse_script(suffix: str, source: bytes) -> tuple[Grammar, Node] | None:
-    """With the grammar of the suffix; with the next that fits if there is one without errors."""
+    """With the grammar of the suffix; if that finds errors, in any other way in which there are none."""
     first: tuple[Grammar, Node] | None = None
-    for grammar in _GRAMMARS.get(suffix, _SCRIPT):
-        root = parse(grammar, source)
+    for grammar, text in _ways(suffix, source):
+        root = parse(grammar, text)
         if root is not None and not root.has_error:
             return grammar, root
         if root is not None and first is None:
             first = grammar, root
     return first
+
+
+def _ways(suffix: str, source: bytes) -> Iterator[tuple[Grammar, bytes]]:
+    grammars = _GRAMMARS.get(suffix, _SCRIPT)
+    yield from ((grammar, source) for grammar in grammars)
+    known = source
+    for pattern in _UNKNOWN:
+        known = pattern.sub(_blanked, known)
+    if known != source:
+        yield grammars[-1], known
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    start, end = match.start(1) - match.start(), match.end(1) - match.start()
+    return match[0][:start] + b" " * (end - start) + match[0][end:]
 
 
 def _as_utf8(data: bytes) -> bytes:

@@ -35,6 +35,7 @@ _IMPORT_EQUALS = re.compile(rb"import\s+(?:type\s+)?([\w$]+)\s*=\s*require\s*\(\
 _BROKEN_IMPORT = re.compile(rb"import\b(?:[^;\"'`()=]{0,2000}?\bfrom)?\s*([\"'])([^\"'\n]{1,500})\1")
 _BROKEN_CALL = re.compile(rb"(?:import|require)\s*\(\s*([\"'])([^\"'\n]{1,500})\1\s*\)")
 _BROKEN_FROM = re.compile(rb"from\s*([\"'])([^\"'\n]{1,500})\1")
+_EXPORT_TYPE = re.compile(rb"export\s+type\s*\*")
 _EXPORTS = re.compile(rb"\bexport\b[^;\"'`()=]{0,2000}\Z")
 
 Path = list[tuple[str | None, Node]]
@@ -125,7 +126,8 @@ def _named(clause: Node) -> Iterator[Node]:
 
 def _export(statement: Node, path: Path, source: bytes) -> Found | None:
     specifier = literal(statement.child_by_field_name("source"), source)
-    return (_make(specifier, path[:-1], is_type=_is_type_only(statement)), ()) if specifier else None
+    is_type = _is_type_only(statement) or _EXPORT_TYPE.match(source, statement.start_byte) is not None
+    return (_make(specifier, path[:-1], is_type=is_type), ()) if specifier else None
 
 
 def _import_equals(path: Path, source: bytes, offset: int) -> Found | None:
