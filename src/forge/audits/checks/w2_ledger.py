@@ -22,7 +22,7 @@ def examine(snapshot: Snapshot) -> Examination:
         )
     found = [_found(snapshot, problem) for problem in state.problems]
     signer = state.lines[-1].entry.signer[:16] if state.lines else ""
-    told = f"{len(state.lines):,} entries, each as it was signed (the last by {signer}…)"
+    told = f"{len(state.lines):,} {'entry' if len(state.lines) == 1 else 'entries'}, as signed (the last by {signer}…)"
     return examined(found, len(state.lines), "entries", detail="" if found else told)
 
 
