@@ -1,6 +1,7 @@
 """Routes of one Python file, and files that are none."""
 
 import textwrap
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -228,3 +229,17 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=60).map(" ".join).map(str.encode) | st.binary(max_size=300))
 def test_any_bytes_are_some_facts(data: bytes):
     assert isinstance(facts(b"fastapi " + data), RouteFacts)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "app" + ".x()" * 40_000,
+        "L = [" + "a," * 20_000 + "]\nfor x in L:\n" + "    app.include_router(x)\n" * 3_000,
+    ],
+    ids=["deeper than queries count", "loops"],
+)
+def test_hostile_files_end(hostile: str):
+    began = time.process_time()
+    assert facts(f"from fastapi import FastAPI\napp = FastAPI()\n{hostile}\n").routes == ()
+    assert time.process_time() - began < 10

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Query
 
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
@@ -16,6 +16,7 @@ from forge.audits.facts.scopes import (
     Scope,
     Source,
     anonymous,
+    captured,
     find,
     joined,
     nth,
@@ -23,11 +24,13 @@ from forge.audits.facts.scopes import (
 )
 
 _LANGUAGE = Language(tree_sitter_python.language())
-_QUERY = Query(
-    _LANGUAGE,
-    "(function_definition) @scope (class_definition) @scope (assignment) @n (for_statement) @n (return_statement) @n"
-    "(call) @n (decorated_definition) @n (import_statement) @n (import_from_statement) @n",
+_KINDS = frozenset(
+    (
+        *("function_definition", "class_definition", "decorated_definition", "import_statement"),
+        *("import_from_statement", "assignment", "for_statement", "return_statement", "call"),
+    )
 )
+_QUERY = Query(_LANGUAGE, " ".join(f"({kind}) @n" for kind in sorted(_KINDS)))
 CONSTRUCTORS = {
     "FastAPI": True,
     "Flask": True,
@@ -62,9 +65,8 @@ class PythonNames:
         self._read(root)
 
     def _read(self, root: Node) -> None:
-        nodes = [node for found in QueryCursor(_QUERY).captures(root).values() for node in found]
         scope = self.module
-        for node in sorted(nodes, key=lambda n: (n.start_byte, -n.end_byte)):
+        for node in captured(root, _QUERY, _KINDS):
             while scope.outer is not None and node.start_byte >= scope.end:
                 scope = scope.outer
             if node.type in ("function_definition", "class_definition"):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tree_sitter import Node
+from tree_sitter import Node, Query, QueryCursor
 
 from forge.audits.facts.route_facts import UNKNOWN
 
@@ -14,6 +14,7 @@ MOST_NAMES = 64
 MOST_LOOPS = 500
 """Of a file, to go through round by round."""
 _MOST_TEXT = 2000
+_MOST_QUERIED = 60_000
 
 
 def _nodes() -> dict[str, list[Node]]:
@@ -128,6 +129,24 @@ def joined(parts: Iterable[str]) -> str:
         if len(whole) > _MOST_TEXT:
             return UNKNOWN
     return whole
+
+
+def captured(root: Node, query: Query, kinds: frozenset[str]) -> list[Node]:
+    """The nodes of these kinds in their order, the outer before the inner.
+
+    tree-sitter's queries count depth in 16 bits and never come back from trees that are deeper: no tree can be that has
+    not as many nodes, and larger ones are taken apart first.
+    """
+    waiting, found = [root], list[Node]()
+    while waiting:
+        node = waiting.pop()
+        if node.descendant_count < _MOST_QUERIED:
+            found += [each for nodes in QueryCursor(query).captures(node).values() for each in nodes]
+            continue
+        if node.type in kinds:
+            found.append(node)
+        waiting += node.named_children
+    return sorted(found, key=lambda n: (n.start_byte, -n.end_byte))
 
 
 def nth(node: Node | None, place: int) -> Node | None:

@@ -2,7 +2,7 @@
 
 import tree_sitter_javascript
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Query
 
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
@@ -13,6 +13,7 @@ from forge.audits.facts.scopes import (
     Met,
     Scope,
     anonymous,
+    captured,
     find,
     joined,
     nth,
@@ -47,6 +48,7 @@ _QUERIES = {
     for language, field in _LANGUAGES.items()
 }
 """By the number of a file's root, which tells the grammar it was parsed with."""
+_KINDS = frozenset((*_CAPTURED, *_LANGUAGES.values()))
 APPS = ("express", "koa")
 ROUTERS = ("express.Router", "express-promise-router", "@koa/router", "koa-router")
 
@@ -73,9 +75,8 @@ class ScriptNames(ScriptSyntax):
             self._read(root, query)
 
     def _read(self, root: Node, query: Query) -> None:
-        nodes = [node for found in QueryCursor(query).captures(root).values() for node in found]
         scope = self.module
-        for node in sorted(nodes, key=lambda n: (n.start_byte, -n.end_byte)):
+        for node in captured(root, query, _KINDS):
             while scope.outer is not None and node.start_byte >= scope.end:
                 scope = scope.outer
             if node.type in _FUNCTIONS or node.type in _CLASSES:
