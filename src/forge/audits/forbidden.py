@@ -21,9 +21,11 @@ _engine: Any = re2
 _FLAGS = re.compile(r"^\(\?([ims]+)\)")
 _EDGE = re.compile(r"^(?:\^|\\b|\\s[*+]| )+|(?:\\b|\$)+$")
 _WORD = re.compile(r"[^\W\d]\w*")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+_NAME = re.compile(r"[\w./@:-]+")
 _STATEMENT = re.compile(r"(from|import) [^\W\d][\w.]*(?: import(?: [^\W\d]\w*)?)? ?")
 _FROM = re.compile(r"(from [^\W\d][\w.]* import )[^\W\d]\w*")
+_GROUP = re.compile(r"(?<!\\)\((?:\?:)?((?:[\w ]|\\[.s]\+?|\|)+)\)(?![*+?{])")
+_MOST_PIECES = 64
 SQL_WORDS = frozenset(
     [
         "select",
@@ -54,7 +56,7 @@ class Meaning(StrEnum):
     WORD = "word"
     """One identifier, and nothing else."""
     NAME = "name"
-    """Identifiers with dots."""
+    """A module or a path of some parts: `app.repos`, `@scope/pkg`."""
     STATEMENT = "statement"
     """The beginning of an import, written out."""
     EXPRESSION = "expression"
@@ -88,7 +90,7 @@ def read_pattern(pattern: str) -> tuple[Alternative, ...]:
     _compiled(pattern, False)
     flags = _FLAGS.match(pattern)
     prefix = flags[0] if flags else ""
-    pieces = _split(pattern[len(prefix) :])
+    pieces = [expanded for piece in _split(pattern[len(prefix) :]) for expanded in _expanded(piece)]
     first = _FROM.fullmatch(_bare(pieces[0]))
     if first and len(pieces) > 1 and all(_WORD.fullmatch(_bare(piece)) for piece in pieces[1:]):
         pieces[1:] = [first[1].replace(".", r"\.") + _bare(piece) for piece in pieces[1:]]
@@ -101,14 +103,32 @@ def read_pattern(pattern: str) -> tuple[Alternative, ...]:
 def _alternative(prefix: str, piece: str, case_matters: bool) -> Alternative:
     _compiled(prefix + piece, False)
     bare = _bare(piece)
-    kinds = ((Meaning.WORD, _WORD), (Meaning.NAME, _DOTTED), (Meaning.STATEMENT, _STATEMENT))
+    kinds = ((Meaning.WORD, _WORD), (Meaning.STATEMENT, _STATEMENT), (Meaning.NAME, _NAME))
     meaning = next((kind for kind, shape in kinds if shape.fullmatch(bare)), Meaning.EXPRESSION)
     return Alternative(prefix + piece, meaning, bare if meaning is Meaning.WORD else "", case_matters)
 
 
+def _expanded(piece: str) -> list[str]:
+    """`(from|import) app\\.repos` are two: a group of plain words is a list of them."""
+    pieces = [piece]
+    while len(pieces) <= _MOST_PIECES:
+        found = next((group for one in pieces if (group := _GROUP.search(one))), None)
+        if found is None:
+            return pieces
+        at = next(i for i, one in enumerate(pieces) if one == found.string)
+        head, tail = found.string[: found.start()], found.string[found.end() :]
+        pieces[at : at + 1] = [head + word + tail for word in found[1].split("|")]
+    return [piece]
+
+
 def _bare(piece: str) -> str:
     """`^\\s*from\\s+app\\.repos\\b` is `from app.repos`."""
-    return re.sub(r"\\s\+?| \+", " ", _EDGE.sub("", piece)).replace("\\.", ".")
+    return (
+        re.sub(r"\\s\+?| \+", " ", _EDGE.sub("", piece))
+        .replace("\\.", ".")
+        .replace("\\/", "/")
+        .replace("\\-", "-")
+    )
 
 
 def _split(pattern: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Where the text rules of a layer are broken in the code of one file; kept by content and by the rules' hash."""
 
+import builtins
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from forge.kernel.hashing import hash_json
 
 _engine: Any = re2
 
-_VERSION = 1
+_VERSION = 2
 _PYTHON_IMPORT = _engine.compile(
     rb"(?m)(?:^|[;:])[ \t]*"
     rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n]*)|import\b[^\n]*)"
@@ -28,6 +29,20 @@ _IDENTIFIER = re.compile(rb"[\w$\x80-\xff]+")
 _SPECIFIER = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
 _GLOBAL = frozenset((b"window", b"globalThis", b"global", b"builtins"))
 """Whose attributes are names of their own."""
+_BUILT_IN = frozenset(name.encode() for name in dir(builtins)) | frozenset(
+    (
+        b"fetch",
+        b"alert",
+        b"confirm",
+        b"prompt",
+        b"setTimeout",
+        b"setInterval",
+        b"require",
+        b"document",
+        b"window",
+    )
+)
+"""A method of that name is something else: `console.print`, `model.eval`."""
 _NEVER_USED = frozenset((b"import", b"from", b"as", b"export", b"type"))
 
 
@@ -193,8 +208,9 @@ def _is_use(alternative: Alternative, source: Source, start: int, end: int) -> b
     word = source.code[start:end]
     if before.endswith(b".") and not before.endswith(b"..."):
         base = re.search(rb"[\w$]+$", before[:-1].rstrip(b"?"))
-        known = source.imported_words | _GLOBAL
-        return after.startswith(b"(") or (base is not None and base[0] in known)
+        if base is not None and (base[0] in _GLOBAL or base[0] in source.imported_words):
+            return True
+        return after.startswith(b"(") and word not in _BUILT_IN
     if word in source.imported_words:
         return not (after.startswith(b"=") and not after.startswith(b"=="))
     if (after.startswith(b"=") and not after.startswith((b"==", b"=>"))) or after.startswith(b":"):
