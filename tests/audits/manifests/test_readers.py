@@ -320,6 +320,7 @@ def test_no_shape_of_a_pyproject_breaks_its_reader(where: str, value: str):
         ("dev-requirements.in", Format.REQUIREMENTS),
         ("requirements/base.txt", Format.REQUIREMENTS),
         ("requirements_test.txt", Format.REQUIREMENTS),
+        ("requirements/extras/mongodb.txt", Format.REQUIREMENTS),
         ("constraints.txt", None),
         ("requirements/constraints.txt", None),
         ("notes.txt", None),

@@ -79,7 +79,7 @@ def format_of(path: str) -> Format | None:
     if not name.endswith((".txt", ".in")) or _CONSTRAINTS.search(name):
         return None
     stem = name.rpartition(".")[0]
-    is_one = _REQUIREMENTS.search(stem) or _FOLDER.fullmatch(folder.rpartition("/")[2])
+    is_one = _REQUIREMENTS.search(stem) or _above_requirements(folder) is not None
     return Format.REQUIREMENTS if is_one else None
 
 
@@ -201,10 +201,17 @@ def _is_installed(path: str) -> bool:
 
 
 def _scope(path: str) -> str:
-    """`requirements/dev.txt` is for the folder above."""
+    """`requirements/extras/dev.txt` is for the folder above."""
     folder = path.rpartition("/")[0]
-    above, _, last = folder.rpartition("/")
-    return above if format_of(path) is Format.REQUIREMENTS and _FOLDER.fullmatch(last) else folder
+    above = _above_requirements(folder) if format_of(path) is Format.REQUIREMENTS else None
+    return folder if above is None else above
+
+
+def _above_requirements(folder: str) -> str | None:
+    """The folder that has a folder of requirement files, in which this one lies."""
+    parts = folder.split("/")
+    start = next((depth for depth, part in enumerate(parts) if _FOLDER.fullmatch(part)), None)
+    return None if start is None else "/".join(parts[:start])
 
 
 def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manifest]:
