@@ -179,14 +179,16 @@ class TreeWithLinks(MemoryTree):
     @property
     def entries(self) -> dict[str, Entry]:
         found = dict(super().entries)
-        return {p: replace(e, kind=Kind.LINK) if p.endswith("link.py") else e for p, e in found.items()}
+        return {p: replace(e, kind=Kind.LINK) if "link" in p else e for p, e in found.items()}
 
 
 def test_a_link_in_a_layer_is_said_to_be_one() -> None:
-    snapshot = project(layers("asyncpg"), {**FILES, "app/api/link.py": "../secret.py"})
+    files: Files = {"app/api/link.py": "../secret.py", "app/api/link": "../secret", "docs/link": "x"}
+    snapshot = project(layers("asyncpg"), {**FILES, **files})
     told = CHECK.examine(replace(snapshot, tree=TreeWithLinks(snapshot.tree.contents))).found  # pyright: ignore
     assert [(one.rule, one.severity, one.path) for one in told] == [
-        ("not-a-file", Severity.WARN, "app/api/link.py")
+        ("not-a-file", Severity.WARN, "app/api/link.py"),
+        ("not-a-file", Severity.WARN, "app/api/link"),
     ]
 
 

@@ -186,6 +186,8 @@ class RuleBook:
         layer_named = {layer.name: layer for layer in self.boundaries.layers}
 
         def counts(path: str, edge: Edge) -> bool:
+            if not edge.is_type_only:
+                return True
             mine = self.layers.names.get(path, ())
             return any(self.counts(layer_named[name], edge.is_type_only) for name in mine) or (
                 not mine and self.counts(None, edge.is_type_only)

@@ -23,6 +23,9 @@ from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
 _REPAIR = "Repair boundaries.json; `forge audit --explain A4` shows its format."
 
+_USUAL_FILES = ("__init__.py", "index.ts", "index.tsx", "index.js", "main.go")
+_WORST_FIRST = (Severity.FAIL, Severity.ERROR, Severity.WARN, Severity.NOTE)
+
 
 def examine(snapshot: Snapshot) -> Examination:
     where = snapshot.governance.boundaries
@@ -73,10 +76,9 @@ class Audit:
         book = RuleBook(
             self.boundaries, self.layers, self._graph(), folders_of(self.snapshot.tree.entries).__contains__
         )
-        found += self._unread(book)
         found += [self._told(violation) for violation in _once(self._violations(book))]
-        found += self._stray(book)
-        found += self._stale()
+        found += [*self._stray(book), *self._unread(book), *self._folders_elsewhere(), *self._stale()]
+        found.sort(key=lambda one: _WORST_FIRST.index(one.severity))
         count = len(self.layers.names)
         counted = any(one.severity is not Severity.NOTE for one in found)
         detail = (
@@ -141,7 +143,7 @@ class Audit:
         for path in sorted(self.layers.names):
             entry = entries[path]
             if not entry.kind.is_file:
-                yield self._link(entry)
+                yield _link(entry, self.layers.names[path][0])
             elif entry.suffix in LANGUAGES and entry.size > MOST_BYTES:
                 yield Found(
                     "too-large",
@@ -161,16 +163,15 @@ class Audit:
                     facts.broken_line,
                 )
 
-    def _link(self, entry: Entry) -> Found:
-        return Found(
-            "not-a-file",
-            Severity.WARN,
-            f"{shown(entry.path)} is a {entry.kind}: what it leads to was not examined as part of "
-            f"{self.layers.names[entry.path][0]}",
-            "Put the file itself there, or `exclude` the path from its layer.",
-            entry.path,
-            subject=entry.kind,
-        )
+    def _folders_elsewhere(self) -> Iterator[Found]:
+        """Links to folders and submodules where files of a layer would be: code may be in them."""
+        tree = self.snapshot.tree.entries
+        aside = [e for e in tree.values() if not e.kind.is_file and e.path not in self.layers.names]
+        probes = {f"{entry.path}/{name}": entry for entry in aside for name in _USUAL_FILES}
+        if probes:
+            layers = Layers.of(self.boundaries, [*tree, *probes], self.snapshot.project.config.audit.ignore)
+            inside = {probes[path].path: mine[0] for path, mine in layers.names.items() if path in probes}
+            yield from (_link(tree[path], inside[path]) for path in sorted(inside))
 
     def _violations(self, book: RuleBook) -> Iterator[Violation]:
         for layer in self.boundaries.layers:
@@ -242,6 +243,17 @@ class Audit:
                 *self._at("known_violations", index),
                 subject=f"{entry.layer}:{entry.file}:{entry.pattern}",
             )
+
+
+def _link(entry: Entry, layer: str) -> Found:
+    return Found(
+        "not-a-file",
+        Severity.WARN,
+        f"{shown(entry.path)} is a {entry.kind}: what it leads to was not examined as part of {layer}",
+        "Put the file itself there, or `exclude` the path from its layer.",
+        entry.path,
+        subject=entry.kind,
+    )
 
 
 def _once(violations: Iterable[Violation]) -> Iterator[Violation]:
