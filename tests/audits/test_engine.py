@@ -12,7 +12,7 @@ from forge.audits.engine import audit
 from forge.audits.memory import TODAY, snapshot_of
 from forge.audits.models import AuditReport, Known, Severity, Verdict
 from forge.audits.snapshot import Snapshot
-from forge.errors import Invalid
+from forge.errors import Invalid, Unavailable
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 FILES = {"app.py": "one\ntwo\nthree\n"}
@@ -76,6 +76,19 @@ def test_a_check_that_breaks_blocks_and_the_others_go_on():
     assert [(r.code, r.result) for r in report.checks] == [("X1", Verdict.ERROR), ("A9", Verdict.PASS)]
     assert "KeyError" in report.checks[0].detail
     assert report.overall is Verdict.FAIL
+
+
+def test_what_a_check_cannot_have_is_said_in_its_own_words():
+    def refuse(_: Snapshot) -> Examination:
+        raise Unavailable("The history is cut.", hint="Fetch it.")
+
+    report = run(Check("A6", "Cut", "why", "docs", refuse, ()))
+    finding = report.checks[0].findings[0]
+    assert (report.checks[0].result, finding.message, finding.fix) == (
+        "ERROR",
+        "The history is cut.",
+        "Fetch it.",
+    )
 
 
 def test_a_finding_is_told_in_full():

@@ -15,6 +15,7 @@ from forge.audits.findings import Describer
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
+from forge.errors import ForgeError
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +75,8 @@ def _run(check: Check, snapshot: Snapshot, baseline: Baseline, only_path: str | 
     began = time.monotonic()
     try:
         examination = check.examine(snapshot)
+    except ForgeError as error:
+        examination = _refused(error)
     except Exception as error:
         log.warning("check %s broke", check.code, exc_info=True)
         examination = _broken(check, error)
@@ -97,6 +100,17 @@ def _run(check: Check, snapshot: Snapshot, baseline: Baseline, only_path: str | 
         unit=examination.unit,
         duration_ms=_since(began),
     )
+
+
+def _refused(error: ForgeError) -> Examination:
+    """Something it needs cannot be had, and the error says what."""
+    found = Found(
+        rule="not-examined",
+        severity=Severity.ERROR,
+        message=error.message,
+        fix=error.hint or "Make it readable, then audit again.",
+    )
+    return Examination((found,), 0, "files")
 
 
 def _broken(check: Check, error: Exception) -> Examination:
