@@ -87,6 +87,11 @@ def test_a_secret_in_a_line_of_two_megabytes_is_found() -> None:
     assert rules(filling + b" " + TOKEN + b" " + filling) == ["github-token"]
 
 
+def test_of_many_secrets_in_one_long_line_none_is_left_out() -> None:
+    tokens = [sample_of("ghp_<a36>", seed) for seed in range(500)]
+    assert rules(" ".join(tokens).encode()) == ["github-token"] * 500
+
+
 def test_bytes_that_are_no_text_are_no_obstacle() -> None:
     assert rules(b"\xff\xfe\x80 " + TOKEN + b"\xc3\x28") == ["github-token"]
 

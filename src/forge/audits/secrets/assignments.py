@@ -21,6 +21,8 @@ _VALUE = (
     r"|[\"'\\]{0,4}([^\s\"'`,;<>(){}\[\]\\|&]{6,400}))"
 )
 _ANY_VALUE = r"(?:[bBrRuUfFL@]{0,2}[\"'`\\]{1,4})?(?:[^\s\"'`]*[0-9]|[A-Za-z]{14})"
+_MOST = 64
+"""Of one window: more are only found where somebody wants to keep us busy."""
 _QUOTED = 6
 """The group of a value without quotes."""
 
@@ -49,7 +51,10 @@ def assignments(line: bytes) -> Iterator[Assignment]:
 
 def _found(pattern: str, line: bytes) -> Iterator[Assignment]:
     at = 0
-    while found := compiled(pattern).search(line, at):
+    for _ in range(_MOST):
+        found = compiled(pattern).search(line, at)
+        if found is None:
+            return
         group = next(number for number in (3, 4, 5, 6) if found.group(number) is not None)
         yield Assignment(
             name=found.group(1) or b"",

@@ -21,19 +21,16 @@ def kubernetes_secrets(text: bytes) -> Iterator[Hit]:
         return
     for block in compiled(_DATA).finditer(text):
         at = block.end() + 1
-        for line in text[at : at + 20_000].split(b"\n"):
-            entry = compiled(_ENTRY).search(line)
-            if entry is None:
-                break
+        while entry := compiled(_ENTRY).search(text[at : _line_end(text, at)]):
             if _is_value(entry.group(1) or b""):
-                yield Hit(
-                    KUBERNETES,
-                    "value of a Kubernetes secret",
-                    Rank.STRUCTURE,
-                    at + entry.start(1),
-                    at + entry.end(1),
-                )
-            at += len(line) + 1
+                start, end = at + entry.start(1), at + entry.end(1)
+                yield Hit(KUBERNETES, "value of a Kubernetes secret", Rank.STRUCTURE, start, end)
+            at = _line_end(text, at) + 1
+
+
+def _line_end(text: bytes, at: int) -> int:
+    end = text.find(b"\n", at)
+    return len(text) if end < 0 else end
 
 
 def _is_value(value: bytes) -> bool:

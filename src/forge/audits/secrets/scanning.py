@@ -19,6 +19,7 @@ from forge.audits.secrets.rules.making import BEFORE
 WINDOW = 4096
 """Bytes of a line that are looked at together; longer lines are looked at around each candidate."""
 OVERLAP = 1024
+BEFORE_IT = 256
 
 
 def scan(text: bytes, least: Rank = Rank.GENERIC) -> list[Hit]:
@@ -50,7 +51,7 @@ def _windows(text: bytes, lead: str) -> Iterator[tuple[int, bytes]]:
     at = 0
     while found := search(text, at):
         first = found.start()
-        earliest = max(0, first - WINDOW // 2)
+        earliest = max(0, first - BEFORE_IT)
         start = max(text.rfind(b"\n", earliest, first + 1) + 1, earliest)
         latest = min(len(text), start + WINDOW)
         line_end = text.find(b"\n", max(first + 1, start), latest)
@@ -69,7 +70,9 @@ def _candidates(window: bytes) -> Iterable[Rule]:
 
 
 def _apply(rule: Rule, window: bytes) -> Iterator[Hit]:
-    for match in compiled(rule.pattern).finditer(window):
+    at = 0
+    while match := compiled(rule.pattern).search(window, at):
+        at = match.end(1)  # what ends one secret may begin the next
         secret = match.group(1) or b""
         is_random = entropy(secret) >= rule.floor and surprise(secret) >= rule.surprise
         if is_random and not _is_typed(rule, secret):
@@ -101,10 +104,31 @@ def _without_start(rule: Rule, secret: bytes) -> bytes:
 def _best(hits: list[Hit]) -> list[Hit]:
     """Of hits that share characters the one of the highest rank, then the longest."""
     kept: list[Hit] = []
-    for hit in sorted(hits, key=lambda h: (-h.rank, h.start - h.end, h.start)):
-        if all(hit.end <= other.start or hit.start >= other.end for other in kept):
-            kept.append(hit)
-    return sorted(kept, key=lambda h: h.start)
+    for group in _overlapping(sorted(hits, key=lambda hit: hit.start)):
+        kept.extend(_choose(group))
+    return kept
+
+
+def _overlapping(hits: list[Hit]) -> Iterator[list[Hit]]:
+    """Neighbours that share characters, together: so that few have to be compared, however many there are."""
+    group: list[Hit] = []
+    end = 0
+    for hit in hits:
+        if group and hit.start >= end:
+            yield group
+            group = []
+        group.append(hit)
+        end = max(end, hit.end)
+    if group:
+        yield group
+
+
+def _choose(group: list[Hit]) -> list[Hit]:
+    chosen: list[Hit] = []
+    for hit in sorted(group, key=lambda one: (-one.rank, one.start - one.end, one.start)):
+        if all(hit.end <= other.start or hit.start >= other.end for other in chosen):
+            chosen.append(hit)
+    return sorted(chosen, key=lambda one: one.start)
 
 
 @cache
