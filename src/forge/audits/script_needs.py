@@ -88,7 +88,7 @@ class ScriptNeeds:
     def _mentions(self, package: str) -> Iterator[bool]:
         names = {package, package.partition("/")[0]}
         pieces = "|".join(re.escape(name) for name in names)
-        quoted = rf"""["'`]\^?(?:{pieces})(?:/?\(?\.?\*\)?|/|\$|/\*)*\$?["'`]\s*\]?\s*:"""
+        quoted = rf"""["'`]\^?(?:{pieces})[/()*.$]*["'`]\s*\]?\s*:"""
         bare = (
             rf"""(?<![\w"'`@/.-])(?:{pieces})\s*:\s*(?:path|resolve|fileURLToPath|["'`](?:\.|/|<rootDir>))"""
         )

@@ -14,7 +14,8 @@ _SECTIONS = {
     "devDependencies": Group.DEV,
 }
 _BUNDLED = ("bundledDependencies", "bundleDependencies")
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/')
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
+"""No piece of it can begin and then fail: a hostile file is read in one pass."""
 
 
 def read_package_json(data: bytes) -> Manifest:

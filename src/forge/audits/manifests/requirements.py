@@ -8,6 +8,7 @@ from forge.audits.manifests.models import Declared, Group, Include, Manifest, Pr
 from forge.audits.manifests.requirement import is_location, requirement_name
 
 MOST_PROBLEMS = 5
+MOST_LINES = 50_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -26,6 +27,8 @@ def read_requirements(data: bytes, group: Group = Group.RUNTIME) -> Manifest:
     text = _decode(data)
     if text is None:
         return broken("it is neither UTF-8 nor marked as UTF-16")
+    if text.count("\n") > MOST_LINES:
+        return broken(f"it has more than {MOST_LINES:,} lines")
     declared: list[Declared] = []
     includes: list[Include] = []
     problems: list[Problem] = []
