@@ -53,6 +53,8 @@ CALLED_BY_OTHERS = [
     "list_commands",
     "main_loop",
     "capture_signals",
+    "collect_usage_pieces",
+    "format_options",
     "process_bind_param",
     "process_result_value",
 ]

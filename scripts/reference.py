@@ -1,4 +1,7 @@
-"""Writes the reference pages that the code itself knows best: settings, events, errors. `--check` only compares."""
+"""Writes the reference pages that the code itself knows best: settings, events, errors, the kinds of secrets.
+
+`--check` only compares.
+"""
 
 import sys
 from pathlib import Path
@@ -7,6 +10,11 @@ from pydantic_core import PydanticUndefined
 
 from forge import errors as tree
 from forge.api.events import EVENT_TYPES
+from forge.audits.secrets.judging import GENERIC
+from forge.audits.secrets.kubernetes import KUBERNETES
+from forge.audits.secrets.models import Rank
+from forge.audits.secrets.privatekeys import PRIVATE_KEY
+from forge.audits.secrets.rules import RULES, VENDORS
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
 from forge.llm import errors as models
@@ -85,11 +93,31 @@ def errors_page() -> str:
     )
 
 
+def secrets_page() -> str:
+    """People write how secrets are found; which kinds there are is counted."""
+    written, heading, _ = (DOCS / "secrets.md").read_text().partition("| rule | kind | rank |\n")
+    known = [
+        *((rule.id, rule.kind, rule.rank) for rule in RULES),
+        *((vendor.id, vendor.kind, Rank.VENDOR) for vendor in VENDORS),
+        (PRIVATE_KEY, "private key", Rank.TOKEN),
+        (KUBERNETES, "value of a Kubernetes secret", Rank.STRUCTURE),
+        (GENERIC, "password, key or token", Rank.GENERIC),
+    ]
+    in_order = sorted(known, key=lambda one: (-one[2], one[0]))
+    rows = [f"| `{rule}` | {kind} | {rank.name.lower()} |" for rule, kind, rank in in_order]
+    return written + heading + "\n".join(["|---|---|---|", *rows, ""])
+
+
 def _family(kind: type[ForgeError]) -> list[type[ForgeError]]:
     return [member for child in kind.__subclasses__() for member in (child, *_family(child))]
 
 
-PAGES = {"settings.md": settings_page, "events.md": events_page, "errors.md": errors_page}
+PAGES = {
+    "settings.md": settings_page,
+    "events.md": events_page,
+    "errors.md": errors_page,
+    "secrets.md": secrets_page,
+}
 
 
 def main() -> int:

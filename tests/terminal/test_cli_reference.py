@@ -18,6 +18,8 @@ SECTIONS = dict(re.findall(r"^### `(forge [^`]+)`\n(.*?)(?=^##|\Z)", PAGE, re.MU
 
 def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)
+    if unnamed := getattr(group, "unnamed", None):
+        yield name, unnamed
     for below in group.list_commands(context):
         command = group.get_command(context, below)
         assert command is not None

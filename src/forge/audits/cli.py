@@ -15,6 +15,7 @@ from forge.terminal.output import print_json, working
 if TYPE_CHECKING:
     from forge.audits.models import AuditReport
 
+UNNAMED = "run"
 FORMATS = ("text", "json", "sarif", "md")
 
 
@@ -24,20 +25,25 @@ class AuditGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         asks_for_help = bool(args) and args[0] in ctx.help_option_names
         if not asks_for_help and (not args or args[0] not in self.commands):
-            args = ["run", *args]
+            args = [UNNAMED, *args]
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[PATH] [OPTIONS] | COMMAND [ARGS]..."]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        shown = [param for param in self.commands["run"].get_params(ctx) if isinstance(param, click.Option)]
+        shown = [param for param in self.unnamed.get_params(ctx) if isinstance(param, click.Option)]
         with formatter.section("Options"):
             formatter.write_dl([record for param in shown if (record := param.get_help_record(ctx))])
         self.format_commands(ctx, formatter)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in self.commands if name != "run"]
+        return [name for name in self.commands if name != UNNAMED]
+
+    @property
+    def unnamed(self) -> click.Command:
+        """What is meant when no command is named."""
+        return self.commands[UNNAMED]
 
 
 @click.group(cls=AuditGroup)
@@ -46,7 +52,7 @@ def audit() -> None:
     audited."""
 
 
-@audit.command()
+@audit.command(UNNAMED)
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py,old.py=>new.py")
 @click.option("--phase", default="unknown", help="The name of the phase, for the report and the ledger.")

@@ -7,6 +7,8 @@ from forge.audits.baseline import Baseline
 from forge.audits.check import Check, Found
 from forge.audits.models import Finding
 from forge.audits.paths import shown
+from forge.audits.secrets.masking import masked
+from forge.audits.secrets.scanning import scan
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.kernel.hashing import hash_json
 
@@ -54,7 +56,8 @@ class Describer:
         lines = self._lines_of(found.path)
         if not 0 < found.line <= len(lines):
             return None
-        text = lines[found.line - 1][: MOST_EXCERPT * 4].decode("utf-8", "replace").strip()
+        line = lines[found.line - 1][: MOST_EXCERPT * 4]
+        text = masked(line, scan(line)).strip()
         return shown_text(text if len(text) <= MOST_EXCERPT else f"{text[: MOST_EXCERPT - 1]}…")
 
     def _lines_of(self, path: str) -> list[bytes]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forge.audits.facts.code import blank, read_code, sql_spans
+from forge.audits.facts.code import read_code
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from forge.audits.facts.code import blank, read_code, sql_spans
     ],
 )
 def test_only_code_is_left(suffix: str, code: str, expected: str) -> None:
-    assert blank(suffix, code.encode()).decode() == expected
+    assert read_code(suffix, code.encode()).text.decode() == expected
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_only_code_is_left(suffix: str, code: str, expected: str) -> None:
 )
 def test_sql_is_code_and_prose_is_not(suffix: str, code: str, expected: list[str]) -> None:
     data = code.encode()
-    assert [data[start:end].decode() for start, end in sql_spans(suffix, data)] == expected
+    assert [data[start:end].decode() for start, end in read_code(suffix, data).sql] == expected
     kept = read_code(suffix, data).text
-    assert all(kept[start:end] == data[start:end] for start, end in sql_spans(suffix, data))
+    assert all(kept[start:end] == data[start:end] for start, end in read_code(suffix, data).sql)
 
 
 def test_other_encodings_keep_their_places() -> None:
     data = b"# coding: latin-1\nx = '\xe9\xe8'; import a # \xe9\r\ny\0z\rw"
-    assert blank(".py", data) == b"                 \nx = '  '; import a    \r\ny\0z\rw"
+    assert read_code(".py", data).text == b"                 \nx = '  '; import a    \r\ny\0z\rw"

@@ -68,14 +68,6 @@ def read_code(suffix: str, data: bytes) -> Code:
     return Code(data) if root is None else _read(root, grammar, source, data)
 
 
-def blank(suffix: str, data: bytes) -> bytes:
-    return read_code(suffix, data).text
-
-
-def sql_spans(suffix: str, data: bytes) -> list[Span]:
-    return list(read_code(suffix, data).sql)
-
-
 def _read(root: Node, grammar: Grammar, source: bytes, data: bytes) -> Code:
     captured = QueryCursor(_query(grammar)).captures(root)
     texts = _spans(captured.get("text", []))

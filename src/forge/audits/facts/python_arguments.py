@@ -25,3 +25,19 @@ class Arguments:
 
     def get(self, name: str, place: int) -> Node | None:
         return self.keywords.get(name) or self.at(place)
+
+
+def lists_in(node: Node) -> list[Node]:
+    """`[a] + [b]` is both."""
+    waiting, found = [node], list[Node]()
+    while waiting:
+        place = waiting.pop()
+        if place.type in ("list", "tuple"):
+            found.append(place)
+        elif place.type in ("binary_operator", "parenthesized_expression"):
+            waiting += place.named_children
+    return found
+
+
+def is_false(node: Node | None) -> bool:
+    return node is not None and node.type == "false"

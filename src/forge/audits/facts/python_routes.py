@@ -9,7 +9,7 @@ import re
 from tree_sitter import Node
 
 from forge.audits.facts.models import Mount, Route, Router
-from forge.audits.facts.python_arguments import Arguments
+from forge.audits.facts.python_arguments import Arguments, is_false, lists_in
 from forge.audits.facts.python_names import CONSTRUCTORS, PythonNames, bases
 from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
 from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, parameter_name, rounds
@@ -109,7 +109,7 @@ class _Reader:
         given = arguments.named("prefix") or arguments.named("url_prefix")
         prefix = "" if given is None else self._names.text_of(given, scope)
         self._routers[name] = Router(name, prefix, is_app=CONSTRUCTORS.get(made, False), line=line_of(call))
-        if _is_false(arguments.named("include_in_schema")):
+        if is_false(arguments.named("include_in_schema")):
             self._hidden.add(name)
         routes = arguments.named("routes") or (arguments.at(0) if made == "Router" else None)
         if routes is not None:
@@ -156,7 +156,7 @@ class _Reader:
         return name in wanted and package.partition(".")[0] in ("starlette", "fastapi")
 
     def _holds_routes(self, node: Node, scope: Scope) -> bool:
-        items = [item for each in _lists(node) for item in each.named_children]
+        items = [item for each in lists_in(node) for item in each.named_children]
         return any(self._is(item, scope, "Route", "APIRoute", "Mount", "WebSocketRoute") for item in items)
 
     def _read_list(self, node: Node, target: str, scope: Scope) -> None:
@@ -164,7 +164,7 @@ class _Reader:
         while waiting:
             place, parent = waiting.pop()
             self._mount([parent], [f"{name}[]" for name in self._lists_named(place, scope)], "", place)
-            for item in [item for each in _lists(place) for item in each.named_children]:
+            for item in [item for each in lists_in(place) for item in each.named_children]:
                 if item.type == "list_splat" and item.named_children:
                     waiting.append((item.named_children[0], parent))
                 elif self._is(item, scope, "Mount"):
@@ -347,7 +347,7 @@ class _Reader:
     ) -> None:
         if path is None:
             return
-        hidden = _is_false(Arguments(call, self._names.source).named("include_in_schema"))
+        hidden = is_false(Arguments(call, self._names.source).named("include_in_schema"))
         written = self._names.text_of(path, scope)
         for target in self._known(targets, call):
             self._routes += [Route(method, written, line_of(call), target, hidden) for method in methods]
@@ -386,19 +386,3 @@ class _Reader:
 
 def _hidden(route: Route) -> Route:
     return Route(route.method, route.path, route.line, route.target, is_hidden=True)
-
-
-def _lists(node: Node) -> list[Node]:
-    """`[a] + [b]` is both."""
-    waiting, found = [node], list[Node]()
-    while waiting:
-        place = waiting.pop()
-        if place.type in ("list", "tuple"):
-            found.append(place)
-        elif place.type in ("binary_operator", "parenthesized_expression"):
-            waiting += place.named_children
-    return found
-
-
-def _is_false(node: Node | None) -> bool:
-    return node is not None and node.type == "false"
