@@ -19,15 +19,21 @@ def heading(page: Page, name: str) -> None:
 def test_the_sidebar_has_the_areas_that_exist_and_the_version(visit: Visit):
     sidebar = visit().page.get_by_role("navigation", name="Main")
     areas = sidebar.get_by_role("list").get_by_role("link")
-    expect(areas).to_have_count(4)
-    for place, name in enumerate(["Home", "Runs", "Workspaces", "Settings"]):
+    expect(areas).to_have_count(5)
+    for place, name in enumerate(["Home", "Runs", "Workspaces", "Audits", "Settings"]):
         expect(areas.nth(place)).to_have_accessible_name(name)
     expect(sidebar).to_contain_text(f"v{__version__}")
 
 
 def test_every_area_is_two_keys_away(visit: Visit):
     page = visit().page
-    for keys, name in (("gr", "Runs"), ("gw", "Workspaces"), ("g,", "Settings"), ("gh", "Home")):
+    for keys, name in (
+        ("gr", "Runs"),
+        ("gw", "Workspaces"),
+        ("ga", "Audits"),
+        ("g,", "Settings"),
+        ("gh", "Home"),
+    ):
         at_rest(page)
         page.keyboard.type(keys)
         heading(page, name)
