@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from forge.audits.book import BookState
-from forge.audits.chain import Entry
-from forge.audits.keys import Keys
-from forge.audits.ledger import LEDGER, append_audit, authorize, open_writer, verify
+from forge.audits.evidence.book import BookState
+from forge.audits.evidence.chain import Entry
+from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.ledger import LEDGER, append_audit, authorize, open_writer, verify
+from forge.audits.evidence.writing import Writer
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.project import Governance
 from forge.audits.trust import Trust
-from forge.audits.writing import Writer
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 GOVERNANCE = Governance("Forge", exists=True)

@@ -11,8 +11,8 @@ from typing import Any
 from forge.audits.check import Check, Examination
 from forge.audits.checks.w3_routes import CHECK as W3
 from forge.audits.engine import judge
-from forge.audits.evidence import Collected, EvidenceRequest, collect
-from forge.audits.keys import Keys
+from forge.audits.evidence.collecting import Collected, EvidenceRequest, collect
+from forge.audits.evidence.keys import Keys
 from forge.audits.memory import PlainDesk
 from forge.audits.repository import open_snapshot
 from forge.audits.snapshot import Snapshot

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.boundaries import BadBoundaries, Boundaries, Rank, read_boundaries, read_order
-from forge.audits.layering import Layers, forbidden_pairs
+from forge.audits.boundaries.config import BadBoundaries, Boundaries, Rank, read_boundaries, read_order
+from forge.audits.boundaries.layering import Layers, forbidden_pairs
 
 ORIGINAL = {
     "description": "as the original wrote it",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.chain import (
+from forge.audits.evidence.chain import (
     Break,
     Line,
     Signer,

@@ -13,8 +13,8 @@ from forge.audits.checks.a3_evidence import CHECK as A3
 from forge.audits.checks.a5_diff_log import CHECK as A5
 from forge.audits.checks.a7_order import CHECK as A7
 from forge.audits.checks.a8_tests import CHECK as A8
-from forge.audits.keys import Keys
-from forge.audits.records import LevelName, Status, TestCounts
+from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.records import LevelName, Status, TestCounts
 from forge.errors import Conflict, ForgeError
 from forge.sandbox.choice import Sandboxes
 

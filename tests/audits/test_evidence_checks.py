@@ -13,7 +13,7 @@ from forge.audits.checks.a7_order import CHECK as A7
 from forge.audits.checks.a8_tests import CHECK as A8
 from forge.audits.checks.w2_ledger import CHECK as W2
 from forge.audits.engine import judge
-from forge.audits.evidence_examples import (
+from forge.audits.evidence.examples import (
     CODE,
     TRUST,
     audited,
@@ -28,8 +28,8 @@ from forge.audits.evidence_examples import (
     runs_files,
     with_evidence,
 )
+from forge.audits.evidence.records import Kind, LevelName, Status, TestCounts
 from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
-from forge.audits.records import Kind, LevelName, Status, TestCounts
 from forge.audits.selftest import prove
 from forge.audits.snapshot import Snapshot
 from forge.audits.trust import Trust
@@ -95,8 +95,8 @@ def test_a_status_that_is_none_is_no_record():
 
 
 def _records(run: object) -> dict[str, bytes]:
-    from forge.audits.evidence_examples import compose
-    from forge.audits.proof import RUNS
+    from forge.audits.evidence.examples import compose
+    from forge.audits.evidence.proof import RUNS
 
     return compose(RUNS, [(Kind.TEST_RUN, run)])  # type: ignore[list-item]
 

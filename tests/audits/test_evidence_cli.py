@@ -7,7 +7,7 @@ from tests.audits.projects import GOOD, Project
 from tests.support.python_project import make_environment
 from tests.support.terminal import Terminal
 
-from forge.audits.keys import Keys
+from forge.audits.evidence.keys import Keys
 from forge.sandbox.choice import Sandboxes
 
 

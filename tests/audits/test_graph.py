@@ -2,9 +2,9 @@
 
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Import
-from forge.audits.graph import Edge, ImportGraph, reachable, ways_to
+from forge.audits.imports.graph import Edge, ImportGraph, reachable, ways_to
+from forge.audits.imports.modules import Modules
 from forge.audits.memory import snapshot_of
-from forge.audits.modules import Modules
 
 
 def graph_of(files: dict[str, str]) -> ImportGraph:

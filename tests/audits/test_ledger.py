@@ -11,10 +11,10 @@ import pytest
 from inline_snapshot import snapshot
 from tests.audits.ledgers import GOVERNANCE, Ledger, new_ledger, report_of
 
-from forge.audits.keys import Keys
-from forge.audits.ledger import append_audit, authorize, last_audit
+from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.ledger import append_audit, authorize, last_audit
+from forge.audits.evidence.records import Audited, AuditOutcome, Authorized, Kind, body_of
 from forge.audits.models import Verdict
-from forge.audits.records import Audited, AuditOutcome, Authorized, Kind, body_of
 from forge.audits.trust import Trust
 from forge.errors import ConfigError, Conflict, Denied, ForgeError, Invalid
 
@@ -235,7 +235,7 @@ def test_the_key_is_made_once_and_is_nobody_elses(tmp_path: Path):
     keys = Keys(tmp_path / "data" / "audit")
     assert (keys.own(), keys.trust()) == (None, Trust())
     code = f"""
-import sys; from pathlib import Path; from forge.audits.keys import Keys
+import sys; from pathlib import Path; from forge.audits.evidence.keys import Keys
 print(Keys(Path({str(tmp_path / "data" / "audit")!r})).signer(Path({str(tmp_path / "p")!r})).key)
 """
     started = [
@@ -265,7 +265,7 @@ def test_two_writers_at_once_leave_one_whole_chain(ledger: Ledger):
     code = f"""
 from pathlib import Path
 from tests.audits.ledgers import Ledger
-from forge.audits.keys import Keys
+from forge.audits.evidence.keys import Keys
 ledger = Ledger(Path({str(ledger.root)!r}), Keys(Path({str(ledger.keys._folder)!r})))
 for _ in range(15): ledger.add()
 """

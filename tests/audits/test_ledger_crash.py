@@ -93,7 +93,7 @@ def test_a_killed_process_leaves_a_ledger_that_goes_on(tmp_path: Path):
     code = f"""
 from pathlib import Path
 from tests.audits.ledgers import Ledger
-from forge.audits.keys import Keys
+from forge.audits.evidence.keys import Keys
 ledger = Ledger(Path({str(ledger.root)!r}), Keys(Path({str(ledger.keys._folder)!r})))
 print("ready", flush=True)
 while True: ledger.add()

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.audits.ledgers import Ledger, new_ledger
 
-from forge.audits.book import write_head
-from forge.audits.chain import Line, Signer, next_entry, read_chain, write_line
-from forge.audits.keys import Keys
-from forge.audits.ledger import LEDGER, verify
+from forge.audits.evidence.book import write_head
+from forge.audits.evidence.chain import Line, Signer, next_entry, read_chain, write_line
+from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.ledger import LEDGER, verify
 from forge.audits.trust import Trust
 from forge.errors import Conflict
 
@@ -148,8 +148,8 @@ SIGNER = Signer.from_seed(b"p" * 32)
 
 
 def made_in_memory() -> dict[str, bytes]:
-    from forge.audits.evidence_examples import audited, ledger_files
-    from forge.audits.records import Kind
+    from forge.audits.evidence.examples import audited, ledger_files
+    from forge.audits.evidence.records import Kind
 
     return ledger_files(*((Kind.AUDIT, audited(number=n)) for n in range(1, 8)), signer=SIGNER)
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.audits.facts.models import Import
-from forge.audits.loose import read_json
+from forge.audits.imports.loose import read_json
+from forge.audits.imports.modules import Modules, PythonModules, ScriptModules
 from forge.audits.memory import snapshot_of
-from forge.audits.modules import Modules, PythonModules, ScriptModules
 
 Files = dict[str, str]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.audits.facts.route_facts import UNKNOWN
-from forge.audits.route_paths import is_below, joined_path, may_be, normal_paths
+from forge.audits.routing.paths import is_below, joined_path, may_be, normal_paths
 
 
 @pytest.mark.parametrize(

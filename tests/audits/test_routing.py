@@ -11,10 +11,10 @@ from starlette.routing import Route
 from forge.api.server import create_api
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.route_facts import UNKNOWN
+from forge.audits.imports.modules import Modules
 from forge.audits.memory import snapshot_of
-from forge.audits.modules import Modules
-from forge.audits.route_paths import normal_paths
-from forge.audits.routing import Opening, Routing, join_routes
+from forge.audits.routing.joining import Opening, Routing, join_routes
+from forge.audits.routing.paths import normal_paths
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge.audits.specs import SPECS, Spec, SpecRoute
+from forge.audits.routing.specs import SPECS, Spec, SpecRoute
 
 PHYSICS = """\
 info:

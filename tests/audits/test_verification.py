@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.failing_tests import from_jest, from_junit
+from forge.audits.evidence.failing_tests import from_jest, from_junit
+from forge.audits.evidence.verification import Plan, plan
 from forge.audits.memory import snapshot_of
-from forge.audits.verification import Plan, plan
 
 
 def planned(files: dict[str, str], root: Path = Path("/nowhere")) -> Plan:

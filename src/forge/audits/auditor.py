@@ -9,8 +9,8 @@ from forge.audits.check import Check
 from forge.audits.claims import read_claims
 from forge.audits.desk import open_desk
 from forge.audits.engine import audit
-from forge.audits.keys import Keys
-from forge.audits.ledger import append_audit, open_writer
+from forge.audits.evidence.keys import Keys
+from forge.audits.evidence.ledger import append_audit, open_writer
 from forge.audits.models import AuditReport, AuditRequest, CheckResult
 from forge.audits.project import Governance
 from forge.audits.registry import choose, load_checks

@@ -70,35 +70,26 @@ def run(
     """Audit the project in PATH."""
     with audit_errors():
         if explain is not None:
-            return _explain(explain)
-        if self_test:
-            ctx.exit(_self_test(as_json=form == "json"))
-        report = _run(path, form, **given)  # pyright: ignore[reportArgumentType] - click knows the types
-    ctx.exit(1 if report.overall.blocks else 0)
+            is_good = _explain(explain)
+        elif self_test:
+            is_good = _self_test(as_json=form == "json")
+        else:
+            is_good = _run(path, form, **given)  # pyright: ignore[reportArgumentType] - click knows the types
+    ctx.exit(0 if is_good else 1)
 
 
 def _run(
-    path: Path,
-    form: str,
-    *,
-    claimed_files: str | None,
-    phase: str,
-    base: str | None,
-    only: str,
-    file: str | None,
-    no_ledger: bool,
-) -> "AuditReport":
+    path: Path, form: str, *, claimed_files: str | None, only: str, no_ledger: bool, **given: str
+) -> bool:
     from forge.audits.auditor import Auditor
     from forge.audits.claims import split_claims
     from forge.audits.models import AuditRequest
 
     request = AuditRequest(
-        phase=phase,
         claimed_files=None if claimed_files is None else split_claims(claimed_files),
-        base=base,
         only=[code for code in only.split(",") if code.strip()],
-        file=file,
         ledger=not no_ledger,
+        **given,  # phase, base, file
     )
     auditor = Auditor(data_dir())
     with working("Auditing…") as say:
@@ -106,7 +97,7 @@ def _run(
     _PRINTERS[form](audited.report)
     if audited.ledger_entry is not None and form == "text":
         click.echo(f"\nEntry {audited.ledger_entry} of the ledger.", err=True)
-    return audited.report
+    return not audited.report.overall.blocks
 
 
 def _print_text(report: "AuditReport") -> None:
@@ -139,16 +130,17 @@ _PRINTERS: dict[str, Callable[["AuditReport"], None]] = {
 }
 
 
-def _explain(code: str) -> None:
+def _explain(code: str) -> bool:
     from forge.audits.registry import choose, load_checks
 
     for check in choose(load_checks(), [code]):
         kind = "blocks" if check.is_blocking else "warns"
         click.echo(f"{check.code} {check.name} ({kind})\n\n{check.why}\n\n{check.docs.strip()}")
         click.echo(f"\nForge proves it on {len(check.fixtures)} examples: forge audit --self-test")
+    return True
 
 
-def _self_test(*, as_json: bool) -> int:
+def _self_test(*, as_json: bool) -> bool:
     from forge.audits.registry import load_checks
     from forge.audits.selftest import prove
 
@@ -161,7 +153,7 @@ def _self_test(*, as_json: bool) -> int:
             verdict = "PASS" if proof.is_sound else "FAIL"
             told = f"{proof.fixtures} examples, {proof.caught} of them bad, all told apart"
             click.echo(f"{proof.code:<4} {paint(verdict, verdict)}  {'; '.join(proof.problems) or told}")
-    return 0 if all(proof.is_sound for proof in proofs) else 1
+    return all(proof.is_sound for proof in proofs)
 
 
 for command in (init, baseline, evidence, verify, authorize, trust):

@@ -16,9 +16,9 @@ from forge.terminal.output import print_json, working
 from forge.terminal.text import clean
 
 if TYPE_CHECKING:
-    from forge.audits.book import Problem
-    from forge.audits.evidence import Collected
-    from forge.audits.keys import Keys
+    from forge.audits.evidence.book import Problem
+    from forge.audits.evidence.collecting import Collected
+    from forge.audits.evidence.keys import Keys
     from forge.audits.models import AuditRequest
     from forge.audits.snapshot import Snapshot
 
@@ -76,7 +76,7 @@ def _collect(
     path: Path, request: "AuditRequest", account: dict[str, str], timeout_s: int, say: Callable[[str], None]
 ) -> "Collected":
     from forge.audits.auditor import Auditor
-    from forge.audits.evidence import EvidenceRequest, collect
+    from forge.audits.evidence.collecting import EvidenceRequest, collect
     from forge.config import load_settings
     from forge.sandbox.choice import Sandboxes
     from forge.sandbox.models import Level
@@ -147,8 +147,8 @@ def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
 
 
 def _verified(snapshot: "Snapshot") -> Generator[tuple[str, tuple[tuple["Problem", ...], int]]]:
-    from forge.audits.ledger import LEDGER, verify_in
-    from forge.audits.proof import DIFF_LOG, RUNS, diff_log_problems
+    from forge.audits.evidence.ledger import LEDGER, verify_in
+    from forge.audits.evidence.proof import DIFF_LOG, RUNS, diff_log_problems
 
     for book in (LEDGER, RUNS):
         state = verify_in(snapshot, book)
@@ -171,9 +171,9 @@ def _print_book(name: str, problems: tuple["Problem", ...], count: int) -> None:
 
 def _accept(path: Path) -> None:
     """What this machine remembers gives way; what the records prove by themselves does not."""
-    from forge.audits.book import verify_book
-    from forge.audits.ledger import LEDGER
-    from forge.audits.proof import RUNS
+    from forge.audits.evidence.book import verify_book
+    from forge.audits.evidence.ledger import LEDGER
+    from forge.audits.evidence.proof import RUNS
     from forge.audits.trust import Trust, seen_at
     from forge.errors import Conflict
 
@@ -195,9 +195,9 @@ def _accept(path: Path) -> None:
 @click.option("--auto", is_flag=True, help="A rule decided it, not a person.")
 def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto: bool) -> None:
     """Authorise what was committed in the project in PATH, for check A6."""
-    from forge.audits.ledger import authorize as write_authorization
-    from forge.audits.ledger import check_signed_off, open_writer, verify_in
-    from forge.audits.records import Kind
+    from forge.audits.evidence.ledger import authorize as write_authorization
+    from forge.audits.evidence.ledger import check_signed_off, open_writer, verify_in
+    from forge.audits.evidence.records import Kind
     from forge.errors import Invalid, NotFound
 
     with audit_errors(), _snapshot(path) as (snapshot, root):
@@ -258,6 +258,6 @@ def _snapshot(path: Path) -> Generator[tuple["Snapshot", Path]]:
 
 
 def _keys() -> "Keys":
-    from forge.audits.keys import Keys
+    from forge.audits.evidence.keys import Keys
 
     return Keys(data_dir() / "audit")

@@ -5,8 +5,8 @@ from collections import Counter
 
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Language
-from forge.audits.loose import read_json, read_text, table
-from forge.audits.modules import Modules, language_of
+from forge.audits.imports.loose import read_json, read_text, table
+from forge.audits.imports.modules import Modules, language_of
 from forge.audits.snapshot import Snapshot
 
 _SCREENS = ("react", "vue", "svelte", "next", "nuxt", "@angular/core", "solid-js", "preact", "astro", "vite")

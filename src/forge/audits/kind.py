@@ -63,7 +63,7 @@ class AuditKind:
 
     async def _collect(self, step: StepInfo, given: AuditInput) -> dict[str, str]:
         """Tests that were interrupted are run again: a record is of one run, from its beginning to its end."""
-        from forge.audits.evidence import CONTRACTS, EvidenceRequest, collect
+        from forge.audits.evidence.collecting import CONTRACTS, EvidenceRequest, collect
 
         place, proven = await self._place(step, given), await self.auditor.get()
         collected = await collect(

@@ -21,7 +21,7 @@ EXPIRES_DAYS = 90
 def init(path: Path, force: bool, dry_run: bool) -> None:
     """Propose forge.json and boundaries.json from how the project in PATH is really laid out."""
     from forge.audits.auditor import Auditor
-    from forge.audits.layout import propose_boundaries, propose_forge_json
+    from forge.audits.boundaries.layout import propose_boundaries, propose_forge_json
     from forge.audits.models import AuditRequest
     from forge.audits.project import CONFIG
     from forge.workspace.observed_place import find_place

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.manifests.discovery import Format, ManifestAnalyzer, Manifests, format_of
-from forge.audits.manifests.models import Declared, Group, Include, Manifest, Problem, is_dev_name
-from forge.audits.manifests.requirement import requirement_name
+from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer, Manifests, format_of
+from forge.audits.dependencies.manifests.models import (
+    Declared,
+    Group,
+    Include,
+    Manifest,
+    Problem,
+    is_dev_name,
+)
+from forge.audits.dependencies.manifests.requirement import requirement_name
 from forge.audits.memory import snapshot_of
 
 RUNTIME, OPTIONAL, DEV, BUILD = Group.RUNTIME, Group.OPTIONAL, Group.DEV, Group.BUILD

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a3_fixtures import FIXTURES
-from forge.audits.models import Severity
-from forge.audits.proof import (
+from forge.audits.evidence.proof import (
     MAKE,
     SKIPPED,
     Proof,
@@ -14,7 +13,8 @@ from forge.audits.proof import (
     prove_diff_log,
     prove_run,
 )
-from forge.audits.records import Status
+from forge.audits.evidence.records import Status
+from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
 

@@ -1,7 +1,7 @@
 """Examples for A3."""
 
 from forge.audits.check import Fixture
-from forge.audits.evidence_examples import (
+from forge.audits.evidence.examples import (
     CODE,
     STRANGER,
     diff_files,
@@ -13,8 +13,8 @@ from forge.audits.evidence_examples import (
     runs_files,
     with_evidence,
 )
+from forge.audits.evidence.records import LevelName, Status
 from forge.audits.memory import snapshot_of
-from forge.audits.records import LevelName, Status
 from forge.audits.snapshot import Snapshot
 
 

@@ -3,22 +3,22 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from forge.audits.boundaries import BadBoundaries, Boundaries, Layer, line_of, read_boundaries
-from forge.audits.boundary_rules import RuleBook, Violation, pattern_hits
+from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, line_of, read_boundaries
+from forge.audits.boundaries.forbidden import read_pattern
+from forge.audits.boundaries.known import KnownOnes
+from forge.audits.boundaries.layering import Layers, folders_of
+from forge.audits.boundaries.pattern_search import Hits, PatternSearch
+from forge.audits.boundaries.plain_code import STYLES
+from forge.audits.boundaries.rules import RuleBook, Violation, pattern_hits
 from forge.audits.check import Check, Examination, Found, skip
 from forge.audits.checks.a4_docs import DOCS
 from forge.audits.checks.a4_fixtures import FIXTURES
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES
-from forge.audits.forbidden import read_pattern
-from forge.audits.graph import ImportGraph
-from forge.audits.known import KnownOnes
-from forge.audits.layering import Layers, folders_of
+from forge.audits.imports.graph import ImportGraph
+from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity
-from forge.audits.modules import Modules
 from forge.audits.paths import shown
-from forge.audits.pattern_search import Hits, PatternSearch
-from forge.audits.plain_code import STYLES
 from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
 _REPAIR = "Repair boundaries.json; `forge audit --explain A4` shows its format."

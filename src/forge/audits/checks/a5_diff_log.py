@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
-from forge.audits.evidence_examples import CODE, diff_files, diff_log, proven, with_evidence
-from forge.audits.memory import snapshot_of
-from forge.audits.models import Severity
-from forge.audits.proof import (
+from forge.audits.evidence.examples import CODE, diff_files, diff_log, proven, with_evidence
+from forge.audits.evidence.proof import (
     DIFF_LOG,
     MAKE,
     SKIPPED,
@@ -15,7 +13,9 @@ from forge.audits.proof import (
     keeps_evidence,
     prove_diff_log,
 )
-from forge.audits.records import DiffLog
+from forge.audits.evidence.records import DiffLog
+from forge.audits.memory import snapshot_of
+from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
 MOST_NAMED = 5

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from forge.audits.book import BookState
-from forge.audits.chain import Line
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a6_fixtures import FIXTURES
-from forge.audits.ledger import GRANTS, LEDGER, verify_in
+from forge.audits.evidence.book import BookState
+from forge.audits.evidence.chain import Line
+from forge.audits.evidence.ledger import GRANTS, LEDGER, verify_in
+from forge.audits.evidence.records import Audited, Authorized, Kind, body_of
 from forge.audits.models import Severity
-from forge.audits.records import Audited, Authorized, Kind, body_of
 from forge.audits.snapshot import Snapshot
 
 FIRST_CYCLE = "first cycle: nothing has been authorised yet"

@@ -1,9 +1,9 @@
 """Examples for A6."""
 
 from forge.audits.check import Fixture
-from forge.audits.evidence_examples import STRANGER, audited, authorized, ledger_files, with_evidence
+from forge.audits.evidence.examples import STRANGER, audited, authorized, ledger_files, with_evidence
+from forge.audits.evidence.records import Authorized, Kind
 from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
-from forge.audits.records import Authorized, Kind
 from forge.audits.snapshot import Snapshot
 
 CODE = {"app.py": "x = 1\n"}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
-from forge.audits.evidence_examples import (
+from forge.audits.evidence.examples import (
     CODE,
     id_of,
     level,
@@ -14,10 +14,10 @@ from forge.audits.evidence_examples import (
     runs_files,
     with_evidence,
 )
+from forge.audits.evidence.proof import MAKE, SKIPPED, keeps_evidence, prove_run
+from forge.audits.evidence.records import Level, LevelName, Status, TestRun
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
-from forge.audits.proof import MAKE, SKIPPED, keeps_evidence, prove_run
-from forge.audits.records import Level, LevelName, Status, TestRun
 from forge.audits.snapshot import Snapshot
 
 ORDER = ", ".join(LevelName)

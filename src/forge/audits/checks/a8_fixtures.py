@@ -1,7 +1,7 @@
 """Examples for A8."""
 
 from forge.audits.check import Fixture
-from forge.audits.evidence_examples import (
+from forge.audits.evidence.examples import (
     CODE,
     id_of,
     level,
@@ -10,8 +10,8 @@ from forge.audits.evidence_examples import (
     runs_files,
     with_evidence,
 )
+from forge.audits.evidence.records import Level, LevelName, Status, TestCounts, TestRun
 from forge.audits.memory import snapshot_of
-from forge.audits.records import Level, LevelName, Status, TestCounts, TestRun
 from forge.audits.snapshot import Snapshot
 
 

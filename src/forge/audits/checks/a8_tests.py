@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a8_fixtures import FIXTURES
+from forge.audits.evidence.proof import MAKE, SKIPPED, keeps_evidence, prove_run
+from forge.audits.evidence.records import LevelName, Status, TestCounts, TestRun
 from forge.audits.models import Severity
-from forge.audits.proof import MAKE, SKIPPED, keeps_evidence, prove_run
-from forge.audits.records import LevelName, Status, TestCounts, TestRun
 from forge.audits.snapshot import Snapshot
 
 MOST_NAMED = 5

@@ -3,22 +3,22 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from forge.audits.advice import fix_for, message_for
 from forge.audits.check import Check, Examination, Found, examined
 from forge.audits.checks.a9_docs import DOCS
 from forge.audits.checks.a9_fixtures import FIXTURES
+from forge.audits.dependencies.advice import fix_for, message_for
+from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
+from forge.audits.dependencies.needs import Need, Standing
+from forge.audits.dependencies.python_needs import PythonNeeds, is_met
+from forge.audits.dependencies.roles import Role, role_of
+from forge.audits.dependencies.script_needs import ScriptNeeds
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES, FileFacts
-from forge.audits.loose import read_text
-from forge.audits.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
+from forge.audits.imports.loose import read_text
+from forge.audits.imports.modules import PythonModules, ScriptModules
+from forge.audits.imports.python_roots import normal as normal_path
 from forge.audits.models import Severity
-from forge.audits.modules import PythonModules, ScriptModules
-from forge.audits.needs import Need, Standing
 from forge.audits.project import CONFIG
-from forge.audits.python_needs import PythonNeeds, is_met
-from forge.audits.python_roots import normal as normal_path
-from forge.audits.roles import Role, role_of
-from forge.audits.script_needs import ScriptNeeds
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.workspace.pattern import Glob
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from forge.audits.chain import hash_line
 from forge.audits.check import Fixture
-from forge.audits.evidence_examples import CODE, STRANGER, TRUST, audited, ledger_files, with_evidence
+from forge.audits.evidence.chain import hash_line
+from forge.audits.evidence.examples import CODE, STRANGER, TRUST, audited, ledger_files, with_evidence
+from forge.audits.evidence.records import AuditOutcome, Kind
 from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
-from forge.audits.records import AuditOutcome, Kind
 from forge.audits.snapshot import Snapshot
 from forge.audits.trust import Head, Trust, seen_at
 

@@ -1,9 +1,9 @@
 """W2: the ledger is what was written to it, from the first entry to the last."""
 
-from forge.audits.book import Problem
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.w2_fixtures import FIXTURES
-from forge.audits.ledger import verify_in
+from forge.audits.evidence.book import Problem
+from forge.audits.evidence.ledger import verify_in
 from forge.audits.snapshot import Snapshot
 
 _MILD = {

@@ -7,14 +7,14 @@ from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.w3_fixtures import FIXTURES
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import FileFacts
+from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity
-from forge.audits.modules import Modules
 from forge.audits.project import CONFIG
-from forge.audits.route_comparison import Comparison, Missing, compare
-from forge.audits.route_paths import shown_path
-from forge.audits.routing import MOST_ROUTES, Routing, Served, Unmounted, join_routes
+from forge.audits.routing.comparison import Comparison, Missing, compare
+from forge.audits.routing.joining import MOST_ROUTES, Routing, Served, Unmounted, join_routes
+from forge.audits.routing.paths import shown_path
+from forge.audits.routing.specs import SPECS, Spec
 from forge.audits.snapshot import MOST_BYTES, Snapshot
-from forge.audits.specs import SPECS, Spec
 from forge.workspace.pattern import Glob
 
 _NAMES = ("openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json")

@@ -2,7 +2,7 @@
 
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 
-_MARKS = {Verdict.PASS: "✅", Verdict.WARN: "⚠️", Verdict.FAIL: "❌", Verdict.ERROR: "❌", Verdict.SKIP: "➖"}
+_MARKS = {Verdict.PASS: "✅", Verdict.WARN: "⚠️", Verdict.FAIL: "❌", Verdict.ERROR: "❌", Verdict.SKIP: "⏭️"}
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>()#+-.!|~@&"})
 MOST_FINDINGS = 200
 

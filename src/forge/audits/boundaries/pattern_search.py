@@ -1,0 +1,218 @@
+"""Where the text rules of a layer are broken in the code of one file; kept by content and by the rules' hash."""
+
+import builtins
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import re2  # pyright: ignore[reportMissingTypeStubs]
+from msgspec import Struct
+
+from forge.audits.boundaries.forbidden import Alternative, Meaning, read_pattern
+from forge.audits.boundaries.plain_code import without_comments
+from forge.audits.facts.code import read_code
+from forge.audits.facts.models import LANGUAGES, Language
+from forge.kernel.hashing import hash_json
+
+_engine: Any = re2
+
+_VERSION = 2
+_PYTHON_IMPORT = _engine.compile(
+    rb"(?m)(?:^|[;:])[ \t]*"
+    rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n]*)|import\b[^\n]*)"
+)
+_SCRIPT_IMPORT = _engine.compile(rb"(?m)^[ \t]*(?:import|export)\b(?:[^;()=\"'`]*?\bfrom\b)?[^\n]*")
+_IDENTIFIER = re.compile(rb"[\w$\x80-\xff]+")
+_SPECIFIER = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
+_GLOBAL = frozenset((b"window", b"globalThis", b"global", b"builtins"))
+"""Whose attributes are names of their own."""
+_BUILT_IN = frozenset(name.encode() for name in dir(builtins)) | frozenset(
+    (
+        b"fetch",
+        b"alert",
+        b"confirm",
+        b"prompt",
+        b"setTimeout",
+        b"setInterval",
+        b"require",
+        b"document",
+        b"window",
+    )
+)
+"""A method of that name is something else: `console.print`, `model.eval`."""
+_NEVER_USED = frozenset((b"import", b"from", b"as", b"export", b"type"))
+
+
+class Hits(Struct, frozen=True, array_like=True):
+    found: tuple[tuple[int, int], ...] = ()
+    """(which pattern, which line), sorted."""
+    is_binary: bool = False
+
+
+@dataclass(frozen=True)
+class PatternSearch:
+    patterns: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"boundary-patterns/{_VERSION}/{hash_json(list(self.patterns))}"
+
+    @property
+    def result(self) -> type[Hits]:
+        return Hits
+
+    def __call__(self, suffix: str, data: bytes) -> Hits:
+        if b"\0" in data:
+            return Hits(is_binary=True)
+        source, queries = _sources(suffix, data)
+        found: set[tuple[int, int]] = set()
+        for index, pattern in enumerate(self.patterns):
+            for alternative in read_pattern(pattern):
+                found.update((index, line) for line in _lines(alternative, source))
+                found.update((index, line) for line in _lines_of_sql(alternative, queries))
+        return Hits(tuple(sorted(found)))
+
+
+@dataclass(frozen=True)
+class Source:
+    code: bytes
+    suffix: str
+    _own: dict[bytes, bool] = field(default_factory=dict[bytes, bool], repr=False)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(found.end() for found in re.finditer(rb"\n", self.code))]
+
+    def line(self, at: int) -> int:
+        return bisect_right(self._line_starts, at)
+
+    @cached_property
+    def imports(self) -> list[tuple[int, int]]:
+        """Where import statements begin and end."""
+        language = LANGUAGES.get(self.suffix)
+        if language is None:
+            return []
+        shape = _PYTHON_IMPORT if language is Language.PYTHON else _SCRIPT_IMPORT
+        return [_trimmed(self.code, *found.span()) for found in shape.finditer(self.code)]
+
+    @cached_property
+    def imported_words(self) -> frozenset[bytes]:
+        words = (_IDENTIFIER.findall(self.code, start, end) for start, end in self.imports)
+        return frozenset(word for found in words for word in found) - _NEVER_USED
+
+    def has_own(self, word: bytes) -> bool:
+        """Whether it is a variable, a function or a parameter of this file."""
+        if word not in self._own:
+            shape = _OWN.replace(b"WORD", cast(bytes, _engine.escape(word)))
+            self._own[word] = _engine.search(shape, self.code) is not None
+        return self._own[word]
+
+    def import_at(self, at: int) -> tuple[int, int] | None:
+        index = bisect_right(self.imports, (at, len(self.code) + 1)) - 1
+        return self.imports[index] if index >= 0 and at < self.imports[index][1] else None
+
+
+def _trimmed(code: bytes, start: int, end: int) -> tuple[int, int]:
+    while start < end and code[start : start + 1] in (b";", b":", b" ", b"\t", b"\n", b"\r"):
+        start += 1
+    return start, end
+
+
+def _sources(suffix: str, data: bytes) -> tuple[Source, Source]:
+    """The code, and the SQL in it: each with the other's place left blank."""
+    if suffix not in LANGUAGES:
+        return Source(without_comments(suffix, data), suffix), Source(b"", suffix)
+    code = read_code(suffix, data)
+    pieces: list[bytes] = []
+    queries: list[bytes] = []
+    end = 0
+    for start, stop in (*code.sql, (len(code.text), len(code.text))):
+        pieces += [code.text[end:start], _blank(code.text[start:stop])]
+        queries += [_blank(code.text[end:start]), code.text[start:stop]]
+        end = stop
+    text = b"".join(pieces)
+    if (
+        LANGUAGES[suffix] is Language.SCRIPT
+    ):  # specifiers: imports are looked at in all their wordings elsewhere
+        text = _SPECIFIER.sub(lambda found: found[0][:1] + b" " * (len(found[0]) - 2) + found[0][:1], text)
+    return Source(text, suffix), Source(b"".join(queries), suffix)
+
+
+def _blank(text: bytes) -> bytes:
+    return re.sub(rb"[^\n]+", lambda found: b" " * len(found[0]), text)
+
+
+def _lines(alternative: Alternative, source: Source) -> Iterator[int]:
+    for start, end in alternative.find(source.code):
+        statement = source.import_at(start)
+        if _must_be_whole(alternative, in_import=statement is not None) and not is_whole(
+            source.code, start, end
+        ):
+            continue
+        if alternative.meaning is Meaning.WORD and (
+            statement or not _is_use(alternative, source, start, end)
+        ):
+            continue
+        yield source.line(statement[0] if statement else start)
+
+
+def _must_be_whole(alternative: Alternative, *, in_import: bool) -> bool:
+    """`cursor.execute` means `cursor.executemany` too; `import os` and `os` mean nothing but that."""
+    match alternative.meaning:
+        case Meaning.WORD | Meaning.STATEMENT:
+            return True
+        case Meaning.NAME:
+            return in_import
+        case Meaning.EXPRESSION:
+            return False
+
+
+def _lines_of_sql(alternative: Alternative, queries: Source) -> Iterator[int]:
+    if alternative.meaning is Meaning.WORD and not alternative.is_sql_word:
+        return
+    for start, end in alternative.find(queries.code, ignore_case=True):
+        if alternative.meaning is not Meaning.WORD or is_whole(queries.code, start, end):
+            yield queries.line(start)
+
+
+def is_whole(text: bytes, start: int, end: int, also: bytes = b"") -> bool:
+    """Whether it neither begins nor ends inside of a longer identifier."""
+    return not (
+        (_is_word(text[start - 1 : start], also) and _is_word(text[start : start + 1], also))
+        or (_is_word(text[end - 1 : end], also) and _is_word(text[end : end + 1], also))
+    )
+
+
+def _is_word(char: bytes, also: bytes) -> bool:
+    return bool(char) and (char.isalnum() or char in b"_$" or char >= b"\x80" or char in also)
+
+
+_OWN = (
+    rb"(?m)\b(?:def|class|for|const|let|var|function|interface|type|enum|global|nonlocal)\s+WORD\b"
+    rb"|(?:^|[^.\w$])WORD[ \t]*(?::[^=\n]*)?=[^=>]"
+    rb"|\b(?:def[ \t]+\w+|function[ \t]*\w*|lambda)[ \t]*\(?[^()\n]*\bWORD\b"
+    rb"|\([^()\n]*\bWORD\b[^()\n]*\)[ \t]*(?::[^=\n]*)?=>"
+)
+"""Where a file makes a name of its own: a definition, an assignment, a parameter."""
+
+
+def _is_use(alternative: Alternative, source: Source, start: int, end: int) -> bool:
+    """A word counts where it is the thing itself: not a variable, an attribute or an argument that is called the same."""
+    if source.suffix not in LANGUAGES:
+        return True
+    before = source.code[max(0, start - 200) : start].rstrip()
+    after = source.code[end : end + 200].lstrip(b" \t")
+    word = source.code[start:end]
+    if before.endswith(b".") and not before.endswith(b"..."):
+        base = re.search(rb"[\w$]+$", before[:-1].rstrip(b"?"))
+        if base is not None and (base[0] in _GLOBAL or base[0] in source.imported_words):
+            return True
+        return after.startswith(b"(") and word not in _BUILT_IN
+    if word in source.imported_words:
+        return not (after.startswith(b"=") and not after.startswith(b"=="))
+    if (after.startswith(b"=") and not after.startswith((b"==", b"=>"))) or after.startswith(b":"):
+        return False
+    return not source.has_own(word)

@@ -1,0 +1,312 @@
+"""Which files of a tree are manifests, and which of them a source file sees: those of its folder and of all above."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from forge.audits.dependencies.manifests.conda import read_conda
+from forge.audits.dependencies.manifests.inline_script import read_inline
+from forge.audits.dependencies.manifests.models import (
+    DEV_WORDS,
+    Declared,
+    Group,
+    Include,
+    Manifest,
+    broken,
+    is_dev_name,
+)
+from forge.audits.dependencies.manifests.package_json import read_deno_json, read_package_json
+from forge.audits.dependencies.manifests.pipfile import read_pipfile
+from forge.audits.dependencies.manifests.pyproject import read_pyproject
+from forge.audits.dependencies.manifests.requirements import read_requirements
+from forge.audits.dependencies.manifests.setup_cfg import read_setup_cfg
+from forge.audits.dependencies.manifests.setup_py import read_setup_py
+from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
+from forge.audits.imports.python_roots import normal as normal_path
+from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
+
+
+class Format(StrEnum):
+    """In the order in which one would want to add a line."""
+
+    PYPROJECT = "pyproject"
+    REQUIREMENTS = "requirements"
+    SETUP_CFG = "setup-cfg"
+    SETUP_PY = "setup-py"
+    PIPFILE = "pipfile"
+    CONDA = "conda"
+    TOX = "tox"
+    PACKAGE_JSON = "package-json"
+    DENO = "deno"
+    INLINE = "inline-script"
+
+    @property
+    def is_python(self) -> bool:
+        return self not in (Format.PACKAGE_JSON, Format.DENO)
+
+
+_READERS: dict[Format, Callable[[bytes], Manifest]] = {
+    Format.PYPROJECT: read_pyproject,
+    Format.REQUIREMENTS: read_requirements,
+    Format.SETUP_CFG: read_setup_cfg,
+    Format.SETUP_PY: read_setup_py,
+    Format.PIPFILE: read_pipfile,
+    Format.CONDA: read_conda,
+    Format.TOX: read_tox_ini,
+    Format.PACKAGE_JSON: read_package_json,
+    Format.DENO: read_deno_json,
+    Format.INLINE: read_inline,
+}
+_NAMES = {
+    "pyproject.toml": Format.PYPROJECT,
+    "setup.cfg": Format.SETUP_CFG,
+    "setup.py": Format.SETUP_PY,
+    "Pipfile": Format.PIPFILE,
+    "environment.yml": Format.CONDA,
+    "environment.yaml": Format.CONDA,
+    "tox.ini": Format.TOX,
+    "package.json": Format.PACKAGE_JSON,
+    "deno.json": Format.DENO,
+    "deno.jsonc": Format.DENO,
+}
+_ENDINGS = (".txt", ".in", *_NAMES)
+_REQUIREMENTS = re.compile(r"(?:^|[._-])(?:requirements?|reqs|deps)(?:[._-]|$)", re.IGNORECASE)
+_FOLDER = re.compile(r"(?:requirements?|reqs|deps)(?:[._-][\w.-]*)?$", re.IGNORECASE)
+_CONSTRAINTS = re.compile(r"constraints?|overrides?", re.IGNORECASE)
+_INSTALLED = frozenset({"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "bower_components"})
+_RANK = {Group.RUNTIME: 0, Group.OPTIONAL: 1, Group.DEV: 2, Group.BUILD: 3}
+MOST_INCLUDES = 200
+
+
+def format_of(path: str) -> Format | None:
+    folder, _, name = path.rpartition("/")
+    if (known := _NAMES.get(name)) is not None:
+        return known
+    if not name.endswith((".txt", ".in")) or _CONSTRAINTS.search(name):
+        return None
+    stem = name.rpartition(".")[0]
+    is_one = _REQUIREMENTS.search(stem) or _above_requirements(folder) is not None
+    return Format.REQUIREMENTS if is_one else None
+
+
+@dataclass(frozen=True)
+class ManifestAnalyzer:
+    format: Format
+
+    @property
+    def key(self) -> str:
+        return f"manifest-{self.format}:1"
+
+    @property
+    def result(self) -> type[Manifest]:
+        return Manifest
+
+    def __call__(self, suffix: str, data: bytes) -> Manifest:
+        return _READERS[self.format](data)
+
+    def unreadable(self) -> Manifest:
+        return broken("reading it takes too much")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A manifest and where it lies."""
+
+    path: str
+    format: Format
+    manifest: Manifest
+    scope: str
+    """The folder whose files see it."""
+
+    @property
+    def is_read(self) -> bool:
+        return not any(problem.is_fatal for problem in self.manifest.problems)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a source file may import: everything that the manifests it sees declare."""
+
+    sources: tuple[Source, ...]
+    """The nearest first."""
+    declared: Mapping[str, tuple[Declared, Source]]
+    """By name; where it is declared more than once, the one for the most people."""
+
+    @cached_property
+    def squeezed(self) -> Mapping[str, str]:
+        """Names without their separators to names: `googlecloudstorage`."""
+        return {name.replace("-", ""): name for name in self.declared}
+
+
+@dataclass(frozen=True)
+class Manifests:
+    sources: tuple[Source, ...]
+    _views: dict[tuple[str, bool], View] = field(default_factory=dict[tuple[str, bool], View], repr=False)
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, also: str | None = None) -> "Manifests":
+        """`also` is a file that the project names as its manifest: everything sees it."""
+        found = dict(_find(snapshot))
+        if also is not None and also in snapshot.tree.entries and also not in found:
+            found[also] = Format.REQUIREMENTS
+        manifests = _read(snapshot, found)
+        _include(snapshot, found, manifests)
+        groups, scopes = _included_groups(found, manifests), _included_scopes(found, manifests)
+        sources = [
+            Source(p, f, _with_group(manifests[p], groups.get(p)), "" if p == also else scopes[p])
+            for p, f in found.items()
+            if p in manifests
+        ]
+        order = list(Format)
+        return cls(
+            tuple(sorted(sources, key=lambda s: (-len(s.scope), order.index(s.format), len(s.path), s.path)))
+        )
+
+    @cached_property
+    def _declaring(self) -> dict[bool, list[Source]]:
+        """For Python, and for scripts."""
+        declaring = [source for source in self.sources if source.manifest.is_declaring]
+        return {python: [s for s in declaring if s.format.is_python is python] for python in (True, False)}
+
+    def view(self, folder: str, *, python: bool) -> View:
+        key = (folder, python)
+        known = self._views.get(key)
+        if known is None:
+            known = self._views[key] = self._make(folder, python=python)
+        return known
+
+    def _make(self, folder: str, *, python: bool) -> View:
+        """Where nothing is in sight, all there is: a project may keep its manifest beside its sources."""
+        every = self._declaring[python]
+        if folder and all(source.scope != folder for source in every):
+            return self.view(folder.rpartition("/")[0], python=python)
+        seen = [s for s in every if not s.scope or s.scope == folder or folder.startswith(f"{s.scope}/")]
+        return view_of(seen or every)
+
+
+def _find(snapshot: Snapshot) -> Iterator[tuple[str, Format]]:
+    for path, entry in snapshot.tree.entries.items():
+        if not path.endswith(_ENDINGS) or not entry.kind.is_file:
+            continue
+        if (found := format_of(path)) is not None and not _is_installed(path):
+            yield path, found
+
+
+def view_of(sources: Sequence[Source]) -> View:
+    declared: dict[str, tuple[Declared, Source]] = {}
+    for source in sources:
+        for one in source.manifest.declared:
+            known = declared.get(one.name)
+            if known is None or _RANK[one.group] < _RANK[known[0].group]:
+                declared[one.name] = (one, source)
+    return View(tuple(sources), declared)
+
+
+def _is_installed(path: str) -> bool:
+    return not _INSTALLED.isdisjoint(path.split("/")[:-1])
+
+
+def _scope(path: str) -> str:
+    """`requirements/extras/dev.txt` is for the folder above."""
+    folder = path.rpartition("/")[0]
+    above = _above_requirements(folder) if format_of(path) is Format.REQUIREMENTS else None
+    return folder if above is None else above
+
+
+def _above_requirements(folder: str) -> str | None:
+    """The folder that has a folder of requirement files, in which this one lies."""
+    parts = folder.split("/")
+    start = next((depth for depth, part in enumerate(parts) if _FOLDER.fullmatch(part)), None)
+    return None if start is None else "/".join(parts[:start])
+
+
+def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manifest]:
+    manifests: dict[str, Manifest] = {}
+    for each in Format:
+        entries: list[Entry] = [snapshot.tree.entries[path] for path, f in formats.items() if f is each]
+        if entries:
+            manifests.update(snapshot.analyse(ManifestAnalyzer(each), entries))
+            manifests.update({e.path: broken("it is too large") for e in entries if e.size > MOST_BYTES})
+    return manifests
+
+
+def _include(snapshot: Snapshot, formats: dict[str, Format], manifests: dict[str, Manifest]) -> None:
+    """Reads what is included and was not found by its name. Inside the project only; loops end by themselves."""
+    for _ in range(MOST_INCLUDES):
+        wanted = {
+            target: Format.REQUIREMENTS
+            for path in manifests
+            for _, target in _targets(path, manifests[path])
+            if target not in formats and _is_file(snapshot, target)
+        }
+        if not wanted:
+            return
+        formats.update(wanted)
+        manifests.update(_read(snapshot, wanted))
+
+
+def _is_file(snapshot: Snapshot, path: str) -> bool:
+    entry = snapshot.tree.entries.get(path)
+    return entry is not None and entry.kind.is_file
+
+
+def _targets(path: str, manifest: Manifest) -> Iterator[tuple[Include, str]]:
+    folder = path.rpartition("/")[0]
+    for include in manifest.includes:
+        if "://" not in include.path and not include.path.startswith("/"):
+            yield include, normal_path(f"{folder}/{include.path}".replace("\\", "/"))
+
+
+def _included_groups(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, Group]:
+    """What requirement files are for: what their names say, or better, what those who include them are for."""
+    groups = {path: _named_group(path) for path, f in formats.items() if f is Format.REQUIREMENTS}
+    included: dict[str, list[tuple[str, Group | None]]] = {}
+    for path, manifest in manifests.items():
+        for include, target in _targets(path, manifest):
+            included.setdefault(path, []).append((target, include.group))
+    waiting = [path for path in included if groups.get(path) is not Group.DEV]
+    seen: set[str] = set()
+    while waiting:
+        path = waiting.pop()
+        for target, given in included.get(path, ()):
+            group = given or groups.get(path, Group.RUNTIME)
+            if target in groups and (_RANK[group] < _RANK[groups[target]] or target not in seen):
+                groups[target] = group
+                seen.add(target)
+                waiting.append(target)
+    return groups
+
+
+def _included_scopes(formats: Mapping[str, Format], manifests: Mapping[str, Manifest]) -> dict[str, str]:
+    """Who sees a file sees what it includes."""
+    scopes = {path: _scope(path) for path in formats}
+    waiting = [path for path, manifest in manifests.items() if manifest.includes]
+    while waiting:
+        path = waiting.pop()
+        for _, target in _targets(path, manifests[path]):
+            if target in scopes and target in manifests and len(scopes[path]) < len(scopes[target]):
+                scopes[target] = scopes[path]
+                waiting.append(target)
+    return scopes
+
+
+def _named_group(path: str) -> Group:
+    folder, _, name = path.rpartition("/")
+    is_dev = is_dev_name(name.rpartition(".")[0]) or not DEV_WORDS.isdisjoint(folder.split("/"))
+    return Group.DEV if is_dev else Group.RUNTIME
+
+
+def _with_group(manifest: Manifest, group: Group | None) -> Manifest:
+    if group is None or group is Group.RUNTIME:
+        return manifest
+    changed: Iterable[Declared] = (Declared(d.name, group, d.section, d.line) for d in manifest.declared)
+    return Manifest(
+        tuple(changed),
+        manifest.includes,
+        manifest.problems,
+        manifest.names,
+        manifest.is_declaring,
+        manifest.peer,
+    )

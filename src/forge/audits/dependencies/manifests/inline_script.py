@@ -1,0 +1,28 @@
+"""The requirements a single script carries in its own comments (PEP 723)."""
+
+import re
+import tomllib
+
+from forge.audits.dependencies.manifests.models import Declared, Group, Manifest
+from forge.audits.dependencies.manifests.requirement import requirement_name
+from forge.audits.imports.loose import table, texts
+
+_START = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
+MOST_LINES = 500
+
+
+def read_inline(data: bytes) -> Manifest:
+    start = _START.search(data)
+    if start is None:
+        return Manifest(is_declaring=False)
+    lines: list[str] = []
+    for line in data[start.end() :].decode("utf-8", "replace").splitlines()[1 : MOST_LINES + 1]:
+        if line == "# ///" or not line.startswith("#"):
+            break
+        lines.append(line[2:])
+    try:
+        content = table(tomllib.loads("\n".join(lines)))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return Manifest(is_declaring=False)
+    names = [name for text in texts(content.get("dependencies")) if (name := requirement_name(text))]
+    return Manifest(tuple(Declared(name, Group.RUNTIME, "# /// script") for name in names))

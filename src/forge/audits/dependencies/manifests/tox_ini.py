@@ -1,0 +1,31 @@
+"""tox.ini: what tests are run with. Nobody installs it for users, so it counts for tests and tools only."""
+
+import configparser
+import re
+
+from forge.audits.dependencies.manifests.lines import Lines
+from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest
+from forge.audits.dependencies.manifests.requirement import requirement_name
+
+_CONDITION = re.compile(r"^[\w.,!{}*-]+:\s+")
+
+
+def read_tox_ini(data: bytes) -> Manifest:
+    """One that cannot be read is a matter between tox and its users."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        text = data.decode("utf-8-sig")
+        parser.read_string(text)
+    except (UnicodeDecodeError, configparser.Error, RecursionError):
+        return Manifest(is_declaring=False)
+    lines = Lines(text)
+    declared: list[Declared] = []
+    includes: list[Include] = []
+    for section in parser.sections():
+        for line in (parser.get(section, "deps", fallback=None) or "").splitlines():
+            one = _CONDITION.sub("", line.partition(" #")[0].strip())
+            if one.startswith("-r"):
+                includes.append(Include(one.removeprefix("-r").strip(), Group.DEV, lines.of(line)))
+            elif not one.startswith(("-", "{", "#")) and (name := requirement_name(one)):
+                declared.append(Declared(name, Group.DEV, f"[{section}] deps", lines.of(line)))
+    return Manifest(tuple(declared), tuple(includes), is_declaring=bool(declared))

@@ -1,0 +1,155 @@
+"""Whom a Python import belongs to: import names and names of distributions are two different things."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from forge.audits.dependencies.manifests.discovery import View
+from forge.audits.dependencies.manifests.requirement import normal
+from forge.audits.facts.models import Import
+
+_VERSIONED = re.compile(r"_v\d+(?:(?:alpha|beta|p)\d+\w*)?$")
+MOST_NAMES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is known about import names; see packages_map.toml."""
+
+    modules: Mapping[str, tuple[str, ...]]
+    namespaces: frozenset[str]
+    same: frozenset[str]
+    brought: Mapping[str, tuple[str, ...]]
+
+    def is_known(self, top: str) -> bool:
+        return top in self.modules or top in self.same
+
+
+@cache
+def known_names() -> Names:
+    text = files("forge.audits.dependencies").joinpath("packages_map.toml").read_text("utf-8")
+    content = tomllib.loads(text)
+    return Names(
+        modules={name: tuple(value.split()) for name, value in content["modules"].items()},
+        namespaces=frozenset(content["namespaces"]["names"].split()),
+        same=frozenset(content["same"]["names"].split()),
+        brought={name: tuple(value.split()) for name, value in content["brought"].items()},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What an import needs to be installed."""
+
+    label: str
+    """The part of the import that names it: `requests`, `google.cloud.storage`."""
+    distributions: tuple[str, ...]
+    """Any of these brings it, the most usual first. Never empty."""
+    is_known: bool
+    """Known by name; otherwise `distributions` is a guess."""
+
+
+def modules_of(imp: Import) -> Iterator[str]:
+    """What one import asks for: `from google.cloud import storage, bigquery` are two packages."""
+    if imp.is_from and imp.module in known_names().namespaces and imp.names != ("*",):
+        yield from (f"{imp.module}.{name}" for name in imp.names[:MOST_NAMES])
+    else:
+        yield imp.module
+
+
+def package_of(module: str, custom: Mapping[str, str]) -> Package:
+    """`custom` is what the project says itself: import name, dotted or not, to distribution."""
+    names = known_names()
+    prefixes = list(_prefixes(module))
+    for prefix in prefixes:
+        if prefix in custom:
+            return Package(prefix, (normal(custom[prefix]),), is_known=True)
+    top = prefixes[-1]
+    if top not in names.namespaces:
+        found = next((prefix for prefix in prefixes if prefix in names.modules), None)
+        if found is not None and (found != top or top not in names.same):
+            return Package(found, tuple(dict.fromkeys((*names.modules[found], normal(top)))), is_known=True)
+        return Package(top, _special(top) or (normal(top),), is_known=top in names.same)
+    return _in_namespace(module, prefixes, names)
+
+
+def _in_namespace(module: str, prefixes: list[str], names: Names) -> Package:
+    found = next((prefix for prefix in prefixes if prefix in names.modules and "." in prefix), None)
+    if found is not None:
+        return Package(found, names.modules[found], is_known=True)
+    inner = next((p for p in prefixes if p in names.namespaces), prefixes[-1])
+    depth = inner.count(".") + 2
+    label = ".".join(module.split(".")[:depth])
+    guess = normal(_VERSIONED.sub("", label).replace(".", "-").strip("-_"))
+    whole = names.modules.get(prefixes[-1], ())
+    return Package(label, (guess, *whole), is_known=False)
+
+
+def _special(top: str) -> tuple[str, ...]:
+    """Families whose members are made by one rule."""
+    if top.startswith("mypy_boto3_"):
+        return (normal(top), "boto3-stubs", "types-boto3", "boto3-stubs-full")
+    if top.startswith("types_boto3_"):
+        return (normal(top), "types-boto3")
+    if top.startswith(("PyObjC", "pyobjc_")):
+        return (normal(top), "pyobjc")
+    return ()
+
+
+def declared_name(view: View, package: Package, module: str, *, type_only: bool = False) -> str | None:
+    """The declared distribution that brings it, or None. Guesses are made among what is declared only."""
+    declared = view.declared
+    for name in package.distributions:
+        if name in declared:
+            return name
+    squeezed = view.squeezed
+    for guess in _guesses(package, module):
+        if guess in squeezed:
+            return squeezed[guess]
+    if type_only:
+        for name in package.distributions:
+            for stub in (f"types-{name}", f"{name}-stubs", f"pandas-stubs-{name}"):
+                if stub in declared:
+                    return stub
+    return None
+
+
+def _guesses(package: Package, module: str) -> Iterator[str]:
+    """Without separators. What is known gets no guesses: `redis-py` is not redis."""
+    top = package.label.partition(".")[0]
+    names = known_names()
+    yield (
+        normal(top).replace("-", "")
+        if top not in names.namespaces
+        else normal(package.label).replace("-", "")
+    )
+    if top in names.namespaces:
+        yield from _namespace_guesses(module, top)
+    elif not package.is_known:
+        bare = normal(top).replace("-", "")
+        yield from (f"python{bare}", f"py{bare}", f"{bare}python", f"{bare}py", f"python3{bare}")
+        parts = module.split(".")
+        yield from ("".join(map(_squeeze, parts[:depth])) for depth in range(len(parts), 1, -1))
+
+
+def _namespace_guesses(module: str, top: str) -> Iterator[str]:
+    parts = module.split(".")
+    for depth in range(len(parts), 1, -1):
+        joined = "".join(map(_squeeze, parts[:depth]))
+        yield joined
+        if module.startswith("airflow.providers."):
+            yield f"apache{joined}"
+
+
+def _squeeze(part: str) -> str:
+    return normal(_VERSIONED.sub("", part)).replace("-", "")
+
+
+def _prefixes(module: str) -> Iterator[str]:
+    """The whole name first: `a.b.c`, `a.b`, `a`."""
+    while module:
+        yield module
+        module = module.rpartition(".")[0]

@@ -1,0 +1,194 @@
+"""What Python files import without anybody having declared it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from forge.audits.dependencies.manifests.discovery import Manifests, View
+from forge.audits.dependencies.manifests.models import Group
+from forge.audits.dependencies.manifests.requirement import normal
+from forge.audits.dependencies.needs import Need, Standing, worst_of
+from forge.audits.dependencies.packages import Package, declared_name, modules_of, package_of
+from forge.audits.dependencies.roles import Role, role_of, vendored_name
+from forge.audits.dependencies.stdlib import STDLIB
+from forge.audits.facts.models import FileFacts, Import
+from forge.audits.imports.loose import read_text
+from forge.audits.imports.modules import PythonModules
+from forge.audits.snapshot import Snapshot
+
+_RUNNERS = {
+    "setup.py": frozenset({"setuptools", "pkg_resources", "wheel", "pip"}),
+    "noxfile.py": frozenset({"nox"}),
+    "tasks.py": frozenset({"invoke"}),
+    "fabfile.py": frozenset({"fabric", "invoke"}),
+    "dodo.py": frozenset({"doit"}),
+    "toxfile.py": frozenset({"tox"}),
+    "conanfile.py": frozenset({"conan", "conans"}),
+    "locustfile.py": frozenset({"locust"}),
+}
+"""Files that are run by what they import: it is there, or they are not run."""
+
+_OF_CHECKERS = frozenset({"typing_extensions", "mypy_extensions", "_typeshed"})
+"""Every type checker knows these without their being installed."""
+_ENDS = (".py", ".pyi", "/__init__.py")
+_MEANT = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
+"""Names of modules that are not there on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the manifests say to one import."""
+
+    package: Package
+    module: str
+    declared: str | None
+    group: Group | None
+
+
+class PythonNeeds:
+    def __init__(self, snapshot: Snapshot, manifests: Manifests, modules: PythonModules) -> None:
+        settings = snapshot.project.config
+        peers = [source.manifest.peer for source in manifests.sources]
+        names = [name for s in manifests.sources if s.format.is_python for name in s.manifest.names]
+        self._snapshot = snapshot
+        self._manifests = manifests
+        self._modules = modules
+        self._custom = {module: name for peer in peers for module, name in peer.modules}
+        self._custom |= settings.audit.import_names
+        self._first_party = frozenset(
+            [*settings.audit.first_party, *(name for peer in peers for name in peer.first_party)]
+        )
+        self._ignored = frozenset(name for peer in peers for name in peer.ignored)
+        self._ignored_dev = frozenset(name for peer in peers for name in peer.ignored_dev)
+        self._own_names = frozenset(names)
+        self._test_framework = settings.backend.test_framework
+        self._own: dict[str, set[str]] = {}
+        """By folder: modules that need no package, those of the standard library included."""
+        self._answers: dict[tuple[int, str], _Answer] = {}
+
+    def of(self, path: str, facts: FileFacts) -> list[Need]:
+        role = role_of(path)
+        if role is Role.FOREIGN:
+            return []
+        folder = path.rpartition("/")[0]
+        view = self._manifests.view(folder, python=True)
+        own = self._own.setdefault(folder, set())
+        needs: list[Need] = []
+        soft: set[str] = set()
+        for imp in facts.imports:
+            module = imp.module
+            if imp.level or module in own:
+                continue
+            top = module.partition(".")[0]
+            if top in STDLIB or self._is_own(path, module):
+                own.add(module)
+            elif imp.is_optional:
+                soft.add(top)
+            else:
+                needs.extend(self._judge(path, imp, role, view))
+        return worst_of(need for need in needs if need.label.partition(".")[0] not in soft) if needs else []
+
+    def _is_own(self, path: str, module: str) -> bool:
+        top = module.partition(".")[0]
+        if not top.isidentifier() or top in self._first_party or normal(top) in self._own_names:
+            return True
+        if top in self._vendored:
+            return True
+        if any(module == name or module.startswith(f"{name}.") for name in self._first_party if "." in name):
+            return True
+        return self._modules.is_own(path, module)
+
+    def _judge(self, path: str, imp: Import, role: Role, view: View) -> Iterator[Need]:
+        for module in modules_of(imp):
+            answer = self._answer(view, module)
+            standing = self._standing(path, imp, role, view, answer)
+            if standing is None or (imp.is_from and self._modules.resolve(path, imp)):
+                continue
+            if not answer.package.is_known and self._is_prop(path, imp, role):
+                continue
+            yield Need(
+                path=path,
+                line=imp.line,
+                label=answer.package.label,
+                package=answer.package.distributions[0],
+                standing=standing,
+                view=view,
+                is_python=True,
+                is_known=answer.package.is_known,
+                declared=answer.declared,
+            )
+
+    def _is_prop(self, path: str, imp: Import, role: Role) -> bool:
+        """Beside a file that is run as a script, or made up or made importable by a test or a tool."""
+        top = imp.module.partition(".")[0]
+        beside = f"{path.rpartition('/')[0]}/{top}".lstrip("/")
+        if any(f"{beside}{end}" in self._modules.files for end in _ENDS):
+            return True
+        if role is not Role.RUNTIME and top in self._stems:
+            return True
+        if role is not Role.TEST:
+            return False
+        return imp.is_dynamic or _MEANT.search(top) is not None or self._is_written(path, top)
+
+    def _is_written(self, path: str, top: str) -> bool:
+        """The test has the name in a text: it makes the module itself, as `(folder / "site_app.py").write_text(…)`."""
+        written = re.compile(
+            rf"""["'/]{re.escape(top)}(?:\.py\b|["'/])|sys\.modules\[["']{re.escape(top)}["']\]"""
+        )
+        return written.search(read_text(self._snapshot, path) or "") is not None
+
+    @cached_property
+    def _vendored(self) -> frozenset[str]:
+        return frozenset(name for path in self._modules.files if (name := vendored_name(path)))
+
+    @cached_property
+    def _stems(self) -> frozenset[str]:
+        """Of all Python files and their folders."""
+        parts = (path.rpartition(".")[0].split("/") for path in self._modules.files)
+        return frozenset(part for names in parts for part in names)
+
+    def _answer(self, view: View, module: str) -> _Answer:
+        key = (id(view), module)
+        known = self._answers.get(key)
+        if known is None:
+            package = package_of(module, self._custom)
+            name = declared_name(view, package, module)
+            group = view.declared[name][0].group if name is not None else None
+            known = self._answers[key] = _Answer(package, module, name, group)
+        return known
+
+    def _standing(self, path: str, imp: Import, role: Role, view: View, answer: _Answer) -> Standing | None:
+        """None when all is well."""
+        group, label = answer.group, answer.package.label
+        if group is Group.RUNTIME or group is Group.OPTIONAL or (group and role is not Role.RUNTIME):
+            return None
+        if group is Group.DEV:
+            is_fine = imp.is_type_only or _is_in(label, self._ignored_dev)
+            return None if is_fine else Standing.DEV_ONLY
+        if _is_in(label, self._ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
+            return None
+        if imp.is_type_only or path.endswith(".pyi"):
+            if label in _OF_CHECKERS:
+                return None
+            stubs = declared_name(view, answer.package, answer.module, type_only=True)
+            return None if stubs else Standing.TYPES_ONLY
+        if label in ("pytest", "_pytest") and role is not Role.RUNTIME and self._has_pytest(view):
+            return None
+        return Standing.UNDECLARED
+
+    def _has_pytest(self, view: View) -> bool:
+        """Its plugins are of no use without it, and need it themselves."""
+        return self._test_framework == "pytest" or any(name.startswith("pytest-") for name in view.declared)
+
+
+def is_met(need: Need, view: View) -> bool:
+    """Whether another view would do."""
+    package = Package(need.label, (need.package,), is_known=need.is_known)
+    return (
+        declared_name(view, package, need.label, type_only=need.standing is Standing.TYPES_ONLY) is not None
+    )
+
+
+def _is_in(label: str, names: frozenset[str]) -> bool:
+    return "*" in names or label in names or label.partition(".")[0] in names

@@ -1,0 +1,162 @@
+"""Evidence made up in memory: what `forge audit` would have written for a few files, for the examples of checks and for
+tests. Signed with a key that anybody can read here, and that nobody trusts but these examples."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from forge.audits.evidence.book import Book, write_head
+from forge.audits.evidence.chain import Line, Signer, next_entry, read_line, write_line
+from forge.audits.evidence.ledger import LEDGER
+from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, RUNS, changed_files, file_change
+from forge.audits.evidence.records import (
+    Audited,
+    AuditOutcome,
+    Authorized,
+    DiffLog,
+    Kind,
+    Level,
+    LevelName,
+    Record,
+    Status,
+    Step,
+    TestCounts,
+    TestRun,
+)
+from forge.audits.evidence.rendering_diff import render_diff_log
+from forge.audits.evidence.rendering_runs import render_latest
+from forge.audits.memory import Files, MemoryCommits, snapshot_of, tree_id
+from forge.audits.snapshot import Snapshot
+from forge.audits.trust import Trust
+
+SIGNER = Signer.from_seed(b"an example, and known to anybody"[:32])
+STRANGER = Signer.from_seed(b"the key of somebody never met..."[:32])
+TRUST = Trust(keys=frozenset({SIGNER.key}))
+AT = "2026-01-01T12:00:00Z"
+FOLDER = "Forge/evidence"
+CODE: Files = {"app.py": "def double(x):\n    return 2 * x\n", "forge.json": "{}"}
+
+
+def compose(book: Book, records: Sequence[tuple[Kind, Record]], signer: Signer = SIGNER) -> dict[str, bytes]:
+    """The files of a book with these records, by name."""
+    raws: list[bytes] = []
+    lines: list[Line] = []
+    for kind, record in records:
+        last = lines[-1] if lines else None
+        raw = write_line(next_entry(last, "example", kind, record, at=AT, signer=signer.key), signer)
+        line = read_line(raw.removesuffix(b"\n"))
+        if isinstance(line, Line):
+            raws.append(raw)
+            lines.append(line)
+    files = {book.records: b"".join(raws), book.text: book.whole_text(lines).encode()}
+    if book.head and lines:
+        files[book.head] = write_head(lines[-1], signer)
+    return files
+
+
+def moment(second: int) -> str:
+    return f"2026-01-01T12:00:{second:02d}.000000Z"
+
+
+def level(name: LevelName, status: Status = Status.PASS, **given: Any) -> Level:
+    begin = 10 * list(LevelName).index(name)
+    counts = given.pop("counts", TestCounts(3, 0, 0) if name is LevelName.BEHAVIOR else None)
+    failing = given.pop("failing", ())
+    step = Step(
+        name=name.value.lower(),
+        status=status,
+        command=("python3", "-m", "pytest") if name is LevelName.BEHAVIOR else (),
+        exit_code=0 if status is Status.PASS else 1,
+        end="exited",
+        started_at=moment(begin),
+        ended_at=moment(begin + 5),
+        summary=given.pop("summary", "as expected"),
+        counts=counts,
+        failing=failing,
+    )
+    usual = Level(name, status, moment(begin), moment(begin + 5), () if status is Status.SKIP else (step,))
+    return _changed(usual, given)
+
+
+def run_of(tree: str, *levels: Level, **given: Any) -> TestRun:
+    all_levels = levels or tuple(level(name) for name in LevelName)
+    usual = TestRun(
+        phase="Phase 1",
+        status=Status.FAIL if any(one.status is Status.FAIL for one in all_levels) else Status.PASS,
+        problem="",
+        started_at=moment(0),
+        ended_at=moment(50),
+        branch="main",
+        head=None,
+        base=None,
+        tree=tree,
+        tree_after=tree,
+        runtime="Python",
+        files=("app.py",),
+        levels=all_levels,
+    )
+    return _changed(usual, given)
+
+
+def audited(
+    outcome: AuditOutcome = AuditOutcome.SIGNED_OFF, *, head: str | None = None, number: int = 1
+) -> Audited:
+    return Audited("Phase 1", number, outcome, (), (), (), (), "main", head, head, "tree")
+
+
+def authorized(commit: str) -> Authorized:
+    return Authorized(commit, "somebody", 1)
+
+
+def diff_log(snapshot: Snapshot, **given: Any) -> DiffLog:
+    usual = DiffLog(
+        phase="Phase 1",
+        branch="main",
+        head=None,
+        base=None,
+        tree=snapshot.tree_id,
+        is_complete=True,
+        summary="Doubles numbers.",
+        files=tuple(map(file_change, changed_files(snapshot))),
+        verification=(),
+        run="0" * 64,
+    )
+    return _changed(usual, given)
+
+
+def runs_files(*runs: TestRun, signer: Signer = SIGNER) -> dict[str, bytes]:
+    files = compose(RUNS, [(Kind.TEST_RUN, run) for run in runs], signer)
+    return {**files, LATEST: render_latest(runs[-1]).encode()}
+
+
+def diff_files(log: DiffLog, signer: Signer = SIGNER) -> dict[str, bytes]:
+    line = write_line(next_entry(None, "log", "diff-log", log, at=AT, signer=signer.key), signer)
+    return {DIFF_LOG: line, DIFF_TEXT: render_diff_log(log, AT).encode()}
+
+
+def ledger_files(*records: tuple[Kind, Record], signer: Signer = SIGNER) -> dict[str, bytes]:
+    return compose(LEDGER, records, signer)
+
+
+def with_evidence(files: Files, *evidence: dict[str, bytes], **given: Any) -> Snapshot:
+    """A snapshot of the files with evidence beside them, trusting the key of the examples."""
+    placed = {f"{FOLDER}/{name}": data for part in evidence for name, data in part.items()}
+    given.setdefault("trust", TRUST)
+    given.setdefault("commits", MemoryCommits())
+    return snapshot_of({**files, **placed}, **given)
+
+
+def proven(files: Files = CODE, *runs: TestRun, **given: Any) -> Snapshot:
+    """With all that A3 asks for, or with these runs in place of the good one."""
+    snapshot = snapshot_of(files)
+    evidence = runs_files(*(runs or (run_of(snapshot.tree_id),)))
+    return with_evidence(files, evidence, diff_files(diff_log(snapshot)), **given)
+
+
+def id_of(files: Files) -> str:
+    return tree_id({p: t.encode() if isinstance(t, str) else t for p, t in files.items()})
+
+
+def _changed(record: Any, given: dict[str, Any]) -> Any:
+    return replace(record, **given) if given else record

@@ -1,0 +1,235 @@
+"""What is recorded as evidence: audits, authorisations, test runs and diff logs. Markdown is rendered from these, and
+nothing is ever read back from it."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+from forge.audits.evidence.chain import Entry
+
+MOST_LISTED = 2_000
+"""Names in one record; what is left out is counted."""
+MOST_TEXT = 2_000
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class Kind(StrEnum):
+    LEGACY = "legacy"
+    """A text from before there were records, kept as it was."""
+    AUDIT = "audit"
+    AUTHORIZED = "authorized"
+    AUTO_AUTHORIZED = "auto-authorized"
+    BYPASS = "bypass"
+    TEST_RUN = "test-run"
+
+
+class AuditOutcome(StrEnum):
+    FAIL = "FAIL"
+    SIGNED_OFF = "SIGNED-OFF (awaiting AUTHORIZED)"
+
+
+class ResultLine(Record, frozen=True):
+    code: str
+    name: str
+    result: str
+    detail: str
+
+
+class Audited(Record, frozen=True):
+    phase: str
+    iteration: int
+    """Over all phases."""
+    outcome: AuditOutcome
+    checks: tuple[ResultLine, ...]
+    warnings: tuple[ResultLine, ...]
+    fix_plan: tuple[str, ...]
+    files: tuple[str, ...]
+    branch: str | None
+    head: str | None
+    base: str | None
+    tree: str
+    request: str = ""
+    """The name of whoever asked for it: the same request leaves one entry, however often it is repeated."""
+
+
+class Authorized(Record, frozen=True):
+    commit: str
+    """The full id."""
+    by: str
+    iteration: int
+    """Of the audit it rests on."""
+    reason: str = ""
+    """Why no audit was waited for, of a bypass."""
+
+
+class Legacy(Record, frozen=True):
+    text: str
+
+
+class Status(StrEnum):
+    PASS = "PASS"  # noqa: S105
+    FAIL = "FAIL"
+    SKIP = "SKIP"
+
+
+class LevelName(StrEnum):
+    """In the order they are run."""
+
+    STATIC = "Static"
+    RUNTIME = "Runtime"
+    BEHAVIOR = "Behavior"
+    CONTRACT = "Contract"
+
+
+class TestCounts(Record, frozen=True):
+    __test__ = False  # pytest takes every name that begins like this for a test
+
+    passed: int
+    failed: int
+    skipped: int
+
+    @property
+    def ran(self) -> int:
+        return self.passed + self.failed
+
+
+class Step(Record, frozen=True):
+    name: str
+    status: Status
+    command: tuple[str, ...]
+    """Empty where nothing was executed."""
+    exit_code: int | None
+    end: str
+    """Why it ended: exited, timeout, memory…; `examined` where nothing was executed."""
+    started_at: str
+    ended_at: str
+    summary: str
+    counts: TestCounts | None = None
+    """None when nobody counted."""
+    failing: tuple[str, ...] = ()
+    sandbox: str | None = None
+
+
+class Level(Record, frozen=True):
+    name: LevelName
+    status: Status
+    started_at: str
+    ended_at: str
+    steps: tuple[Step, ...]
+    reason: str = ""
+    """Why it was skipped or failed without a step that says so."""
+
+    @property
+    def counts(self) -> TestCounts | None:
+        """All steps together; None as soon as one of them could not count."""
+        counted = [step.counts for step in self.steps if step.status is not Status.SKIP]
+        known = [counts for counts in counted if counts is not None]
+        if not known or len(known) != len(counted):
+            return None
+        return TestCounts(
+            sum(c.passed for c in known), sum(c.failed for c in known), sum(c.skipped for c in known)
+        )
+
+
+class TestRun(Record, frozen=True):
+    __test__ = False
+
+    phase: str
+    status: Status
+    problem: str
+    """Why it failed, when no level did."""
+    started_at: str
+    ended_at: str
+    branch: str | None
+    head: str | None
+    base: str | None
+    tree: str
+    """Before the run; evidence for this tree and no other."""
+    tree_after: str
+    runtime: str
+    files: tuple[str, ...]
+    levels: tuple[Level, ...]
+
+    def level(self, name: LevelName) -> Level | None:
+        return next((level for level in self.levels if level.name is name), None)
+
+    @property
+    def counts(self) -> TestCounts | None:
+        behavior = self.level(LevelName.BEHAVIOR)
+        return behavior.counts if behavior else None
+
+
+class FileChange(Record, frozen=True):
+    kind: str
+    path: str
+    old_path: str | None = None
+    added: int = 0
+    removed: int = 0
+    lines: tuple[tuple[int, int], ...] = ()
+    """First and last of each run of added lines. Their text is in git, and a secret in it needs no second copy."""
+
+
+class LevelResult(Record, frozen=True):
+    name: LevelName
+    status: Status
+    summary: str
+
+
+class DiffLog(Record, frozen=True):
+    phase: str
+    branch: str | None
+    head: str | None
+    base: str | None
+    tree: str
+    is_complete: bool
+    summary: str
+    files: tuple[FileChange, ...]
+    verification: tuple[LevelResult, ...]
+    run: str
+    """The hash of the test run it rests on."""
+    notes: str = ""
+    next_steps: str = ""
+
+
+_BODIES: dict[str, type[Record]] = {
+    Kind.LEGACY: Legacy,
+    Kind.AUDIT: Audited,
+    Kind.AUTHORIZED: Authorized,
+    Kind.AUTO_AUTHORIZED: Authorized,
+    Kind.BYPASS: Authorized,
+    Kind.TEST_RUN: TestRun,
+}
+
+
+def body_of(entry: Entry) -> Record | None:
+    """What an entry holds; None when this version of Forge knows no such record."""
+    shape = _BODIES.get(entry.kind)
+    try:
+        return None if shape is None else msgspec.convert(entry.body, shape)
+    except msgspec.ValidationError:
+        return None
+
+
+def stamp(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def exact_stamp(at: datetime) -> str:
+    """Sorts as text: levels may follow each other within a second."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def fit(text: str, most: int = MOST_TEXT) -> str:
+    """Text of others, as it can be written down: valid and not endless."""
+    valid = text[: most + 1].encode("utf-8", "backslashreplace").decode()
+    return valid if len(valid) <= most else f"{valid[: most - 1]}…"
+
+
+def listed(names: Sequence[str]) -> tuple[str, ...]:
+    more = len(names) - MOST_LISTED
+    return (*names[:MOST_LISTED], f"(and {more:,} more)") if more > 0 else tuple(names)

@@ -1,0 +1,131 @@
+"""Runs one task of the verification in the sandbox and says what came of it, as a step of a record."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from forge.agents.command_rules import Runner
+from forge.agents.commands import LIMITS
+from forge.agents.outcomes import has_succeeded
+from forge.agents.reports import Counts, report_folder
+from forge.audits.evidence.failing_tests import failing_tests
+from forge.audits.evidence.records import Status, Step, TestCounts, exact_stamp, fit
+from forge.audits.evidence.verification import Plan, Task
+from forge.errors import Invalid
+from forge.kernel.clock import now
+from forge.sandbox.choice import Sandboxes
+from forge.sandbox.models import PROTECTED, Command, End, Outcome
+from forge.sandbox.toolchain import toolchain
+
+MOST_SAID = 400
+_NO_TEST = 5
+"""pytest's exit code when it collected nothing."""
+_STOPPED = {
+    End.NOT_STARTED: "could not be started: is it installed in the project?",
+    End.TIMEOUT: "took too long and was stopped",
+    End.CPU: "used too much processor time and was stopped",
+    End.MEMORY: "used too much memory and was stopped",
+    End.PROCESSES: "started too many processes and was stopped",
+    End.FILE_SIZE: "wrote too large a file and was stopped",
+    End.DISK: "filled the disk and was stopped",
+    End.INODES: "made too many files and was stopped",
+}
+_REPORTING = (Runner.PYTEST, Runner.VITEST, Runner.JEST, Runner.NODE)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where tasks are run."""
+
+    root: Path
+    evidence: str
+    """The folder of evidence, which what is run cannot write to."""
+    sandboxes: Sandboxes
+    plan: Plan
+    timeout_s: float
+
+    async def run(self, task: Task) -> Step:
+        started_at = exact_stamp(now())
+        if task.problem:
+            return _not_run(task, started_at)
+        runner = task.runner
+        if runner is None or runner not in _REPORTING or task.allowed is None:
+            return _step(task, await self._execute(task, task.argv), started_at, None, ())
+        async with report_folder(self.root) as report:
+            argv = task.allowed.with_options(report.options(runner)).argv
+            outcome = await self._execute(task, argv, (report.folder,))
+            counts = await asyncio.to_thread(report.counts, runner)
+            failing = await asyncio.to_thread(failing_tests, report, runner)
+        return _step(task, outcome, started_at, counts, failing)
+
+    async def _execute(self, task: Task, argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> Outcome:
+        workdir = (self.root / task.folder).resolve()
+        if not workdir.is_relative_to(self.root.resolve()):
+            raise Invalid(f"The folder {task.folder!r} is not inside the project.")
+        tools = await asyncio.to_thread(toolchain, [workdir])
+        return await self.sandboxes.run(
+            Command(
+                argv=argv,
+                workdir=workdir,
+                limits=replace(LIMITS, timeout_s=self.timeout_s),
+                env=self._environment(task, workdir, tools.path),
+                read_only=tools.read_only,
+                writable=writable,
+                protected=PROTECTED if task.folder else (*PROTECTED, self.evidence),
+            )
+        )
+
+    def _environment(self, task: Task, workdir: Path, path: str) -> dict[str, str]:
+        root = self.root.resolve()
+        env = {
+            "PATH": f"{root}/{self.plan.environment}/bin:{workdir}/node_modules/.bin:{path}",
+            # What is left behind would be a change of the tree that is being proven.
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "CI": "1",
+        }
+        if task.has_sources_on_path and (root / "src").is_dir():
+            env["PYTHONPATH"] = f"{root}/src"
+        return env
+
+
+def _not_run(task: Task, started_at: str) -> Step:
+    return Step(
+        name=task.name,
+        status=Status.FAIL,
+        command=tuple(map(fit, task.argv)),
+        exit_code=None,
+        end=End.NOT_STARTED.value,
+        started_at=started_at,
+        ended_at=exact_stamp(now()),
+        summary=fit(task.problem),
+    )
+
+
+def _step(
+    task: Task, outcome: Outcome, started_at: str, counts: Counts | None, failing: tuple[str, ...]
+) -> Step:
+    has_failed = not has_succeeded(outcome) or (counts is not None and counts.failed > 0)
+    return Step(
+        name=task.name,
+        status=Status.FAIL if has_failed else Status.PASS,
+        command=tuple(map(fit, task.argv)),
+        exit_code=outcome.exit_code,
+        end=outcome.end.value,
+        started_at=started_at,
+        ended_at=exact_stamp(now()),
+        summary=_summary(task, outcome, counts),
+        counts=TestCounts(counts.passed, counts.failed, counts.skipped) if counts else None,
+        failing=failing,
+        sandbox=outcome.level.value,
+    )
+
+
+def _summary(task: Task, outcome: Outcome, counts: Counts | None) -> str:
+    if outcome.end is not End.EXITED:
+        return f"{task.argv[0]} {_STOPPED[outcome.end]}"
+    if counts and (counts.passed or counts.failed):
+        return str(counts)
+    if task.runner is Runner.PYTEST and outcome.exit_code == _NO_TEST:
+        return "no test ran"
+    said = (outcome.stderr.text.strip() or outcome.stdout.text.strip())[-MOST_SAID:]
+    return fit(f"exit code {outcome.exit_code}{f': {said}' if outcome.exit_code and said else ''}")

@@ -1,0 +1,127 @@
+"""Who imports whom among a project's own files, and what of others. Made from facts, file by file as it is asked for."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from forge.audits.facts.models import FileFacts, Import, Language
+from forge.audits.imports.modules import Modules, language_of
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One import that reaches one file of the project."""
+
+    target: str
+    line: int
+    is_type_only: bool
+
+
+Reach = tuple[Import, tuple[str, ...]]
+"""An import, and the own files it reaches."""
+
+
+@dataclass
+class ImportGraph:
+    modules: Modules
+    facts: Mapping[str, FileFacts]
+    _reached: dict[str, tuple[Reach, ...]] = field(default_factory=dict[str, tuple[Reach, ...]], repr=False)
+    _edges: dict[str, tuple[Edge, ...]] = field(default_factory=dict[str, tuple[Edge, ...]], repr=False)
+
+    def imports(self, path: str) -> tuple[Reach, ...]:
+        """What a file imports; never itself."""
+        known = self._reached.get(path)
+        if known is None:
+            facts = self.facts.get(path)
+            resolve = self.modules.resolver(path)
+            known = self._reached[path] = tuple(
+                (imp, tuple(target for target in resolve(path, imp) if target != path))
+                for imp in (facts.imports if facts else ())
+            )
+        return known
+
+    def edges(self, path: str) -> tuple[Edge, ...]:
+        known = self._edges.get(path)
+        if known is None:
+            known = self._edges[path] = tuple(
+                Edge(target, imp.line, imp.is_type_only)
+                for imp, targets in self.imports(path)
+                for target in targets
+            )
+        return known
+
+    def names(self, path: str, imp: Import, targets: tuple[str, ...]) -> set[str]:
+        """Every name by which what is imported could be called: as written, made absolute, and by its files."""
+        if language_of(path) is Language.SCRIPT:
+            return {imp.module}
+        module = self.absolute(path, imp)
+        names = {name for target in targets if (name := self.modules.python.module_of(target))}
+        if module:
+            names.add(module)
+            names.update(f"{module}.{name}" for name in imp.names if name != "*")
+        return names
+
+    def absolute(self, path: str, imp: Import) -> str | None:
+        """The module that is imported, without dots in front; None when they lead out of every package."""
+        if not imp.level:
+            return imp.module
+        own = self.modules.module_of(path)
+        if own is None:
+            return None
+        parts = own.split(".")
+        is_package = path.rpartition("/")[2] in ("__init__.py", "__init__.pyi")
+        up = imp.level - 1 if is_package else imp.level
+        if up > len(parts):
+            return None
+        base = parts[: len(parts) - up]
+        return ".".join([*base, imp.module] if imp.module else base) or None
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The shortest ways to some files, from every file that has one: built backwards from where they end."""
+
+    ends: frozenset[str]
+    steps: Mapping[str, str]
+    """From a file to the next one on its way."""
+
+    def way(self, start: str) -> list[str] | None:
+        """The files from `start` to the end it leads to, both included; None when there is no way."""
+        if start in self.ends:
+            return [start]
+        if start not in self.steps:
+            return None
+        way = [start]
+        while way[-1] not in self.ends:
+            way.append(self.steps[way[-1]])
+        return way
+
+
+def reachable(starts: Iterable[str], follow: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
+    """Everything that can be reached, with what each reaches directly."""
+    found: dict[str, list[str]] = {}
+    queue = deque(starts)
+    while queue:
+        path = queue.popleft()
+        if path not in found:
+            found[path] = sorted(set(follow(path)))
+            queue.extend(target for target in found[path] if target not in found)
+    return found
+
+
+def ways_to(ends: frozenset[str], reached: Mapping[str, list[str]], through: Callable[[str], bool]) -> Ways:
+    """`through` says which files a way may pass; it may end anywhere in `ends`."""
+    back: dict[str, list[str]] = {}
+    for path, targets in reached.items():
+        if through(path):
+            for target in targets:
+                back.setdefault(target, []).append(path)
+    steps: dict[str, str] = {}
+    queue = deque(sorted(ends))
+    while queue:
+        path = queue.popleft()
+        for importer in back.get(path, ()):
+            if importer not in steps and importer not in ends:
+                steps[importer] = path
+                queue.append(importer)
+    return Ways(ends, steps)

@@ -1,0 +1,163 @@
+"""JavaScript and TypeScript: which file of the project a specifier reaches, as bundlers and TypeScript find it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from forge.audits.facts.models import Import
+from forge.audits.imports.python_roots import normal
+from forge.audits.imports.script_packages import (
+    Aliases,
+    Package,
+    read_aliases,
+    read_packages,
+    read_workspaces,
+)
+from forge.audits.snapshot import Snapshot
+
+SUFFIXES = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", ".vue", ".svelte", ".json")
+_WRITTEN_FOR = {
+    ".js": (".ts", ".tsx", ".d.ts", ".jsx"),
+    ".jsx": (".tsx", ".d.ts"),
+    ".mjs": (".mts", ".d.mts"),
+    ".cjs": (".cts", ".d.cts"),
+}
+"""TypeScript wants the suffix of what will be there when it runs."""
+_BUILT = ("dist", "build", "lib", "out", "esm", "cjs", "es")
+_OWN_ONLY = ("@/", "~/", "~~/", "@@/")
+"""No package of a registry can be called that: bundlers give these to the project's own sources."""
+
+
+@dataclass(frozen=True)
+class ScriptModules:
+    files: frozenset[str]
+    packages: Mapping[str, Package]
+    """By folder."""
+    workspaces: Mapping[str, Package]
+    """By name: what other packages of the repository can import."""
+    aliases: Mapping[str, list[Aliases]]
+    first_party: frozenset[str] = frozenset()
+    _memory: dict[tuple[str, str], str | None] = field(
+        default_factory=dict[tuple[str, str], str | None], repr=False
+    )
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "ScriptModules":
+        files = frozenset(path for path, entry in snapshot.tree.entries.items() if entry.kind.is_file)
+        packages = read_packages(snapshot)
+        own = frozenset(snapshot.project.config.audit.first_party)
+        return cls(files, packages, read_workspaces(snapshot, packages), read_aliases(snapshot), own)
+
+    def module_of(self, path: str) -> str | None:
+        """Its path without the suffix; a folder stands for its index file."""
+        suffix = next((s for s in (".d.ts", *SUFFIXES) if path.endswith(s)), "")
+        stem = path[: len(path) - len(suffix)]
+        return (stem.removesuffix("/index") if "/" in stem else stem) or None
+
+    def resolve(self, importer: str, imp: Import) -> tuple[str, ...]:
+        path = self._resolve(importer.rpartition("/")[0], imp.module)
+        return (path,) if path else ()
+
+    def is_own(self, importer: str, module: str) -> bool:
+        """Relative, an alias, the package itself, or one of the repository's packages."""
+        if module.startswith((".", "/", "#", *_OWN_ONLY)):
+            return True
+        name = package_name(module)
+        own = self._package_of(importer.rpartition("/")[0])
+        if name in self.first_party or name in self.workspaces or (own is not None and own.name == name):
+            return True
+        folder = importer.rpartition("/")[0]
+        aliased = any(not a.is_catch_all and a.targets(module) for a in self._aliases_of(folder))
+        return aliased or self._resolve(folder, module) is not None
+
+    def _resolve(self, folder: str, specifier: str) -> str | None:
+        key = (folder, specifier)
+        if key not in self._memory:
+            bare = specifier.rpartition("!")[2].partition("?")[0]
+            places = (place for place in self._places(folder, bare) if not place.startswith("\0"))
+            self._memory[key] = next((path for place in places if (path := self._file_at(place))), None)
+        return self._memory[key]
+
+    def _places(self, folder: str, specifier: str) -> Iterator[str]:
+        """Where it could be, in order; without regard to suffixes."""
+        if specifier.startswith("."):
+            yield normal(f"{folder}/{specifier}")
+            return
+        package = self._package_of(folder)
+        if specifier.startswith("#") and package is not None:
+            yield from (
+                normal(f"{package.folder}/{target}") for target in package.targets("imports", specifier)
+            )
+        for aliases in self._aliases_of(folder):
+            yield from aliases.targets(specifier)
+            if aliases.base is not None and not specifier.startswith("/"):
+                yield normal(f"{aliases.base}/{specifier}")
+        home = package.folder if package is not None else ""
+        if specifier.startswith("/"):
+            yield from (normal(f"{home}/{specifier}"), normal(f"{home}/public/{specifier}"))
+        elif specifier.startswith(_OWN_ONLY):
+            rest = specifier.partition("/")[2]
+            yield from (normal(f"{home}/{start}/{rest}") for start in ("src", "app", "."))
+        else:
+            yield from self._places_in_packages(package, specifier)
+
+    def _places_in_packages(self, own: Package | None, specifier: str) -> Iterator[str]:
+        name = package_name(specifier)
+        package = own if own is not None and own.name == name else self.workspaces.get(name)
+        if package is None:
+            return
+        inside = specifier[len(name) + 1 :]
+        targets = package.targets("exports", f"./{inside}" if inside else ".")
+        if inside:
+            targets += [inside, f"src/{inside}"]
+        else:
+            targets += [*package.entry_points, "src/index", "index", "src/main"]
+        for target in targets:
+            yield from (normal(f"{package.folder}/{place}") for place in _with_source(target))
+
+    def _file_at(self, place: str) -> str | None:
+        candidates = self._spellings(place)
+        return next((path for path in candidates if path in self.files), None)
+
+    def _spellings(self, place: str) -> Iterator[str]:
+        yield place
+        yield from (place + suffix for suffix in SUFFIXES)
+        stem, dot, suffix = place.rpartition(".")
+        yield from (stem + written for written in _WRITTEN_FOR.get(dot + suffix, ()))
+        if (package := self.packages.get(place)) is not None:
+            for target in package.entry_points:
+                for inside in _with_source(target):
+                    start = normal(f"{place}/{inside}")
+                    yield from (start + suffix for suffix in ("", *SUFFIXES))
+        yield from (f"{place}/index{suffix}" if place else f"index{suffix}" for suffix in SUFFIXES)
+
+    def _package_of(self, folder: str) -> Package | None:
+        return next((self.packages[f] for f in _way_up(folder) if f in self.packages), None)
+
+    def _aliases_of(self, folder: str) -> Iterable[Aliases]:
+        return (aliases for f in _way_up(folder) for aliases in self.aliases.get(f, ()))
+
+
+def package_name(specifier: str) -> str:
+    """`@scope/pkg/sub` is of `@scope/pkg`, `pkg/sub` of `pkg`."""
+    parts = specifier.split("/")
+    return "/".join(parts[:2]) if specifier.startswith("@") else parts[0]
+
+
+def _with_source(target: str) -> Iterator[str]:
+    """What is built is not in the repository: `dist/x.js` was `src/x.ts`."""
+    yield target
+    first, _, rest = normal(target).partition("/")
+    if first in _BUILT and rest:
+        stem = rest.removesuffix(".d.ts").rpartition(".")[0] or rest.removesuffix(".d.ts")
+        second, _, inner = stem.partition("/")
+        yield f"src/{stem}"
+        yield stem
+        if second in _BUILT and inner:
+            yield f"src/{inner}"
+
+
+def _way_up(folder: str) -> Iterator[str]:
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
+    yield ""
