@@ -9,10 +9,11 @@ import pytest
 from tests.audits.project import make_project, spoil
 from tests.support.server import Server, wait_until
 
+from forge.audits.auditor import Auditor
 from forge.audits.check import Check, Fixture, examined
 from forge.audits.engine import audit
 from forge.audits.memory import snapshot_of
-from forge.audits.models import Verdict
+from forge.audits.models import AuditRequest, Verdict
 from forge.audits.proving import doubt
 from forge.audits.selftest import prove
 
@@ -169,6 +170,15 @@ def test_a_check_that_fails_its_own_examples_is_an_error_of_every_audit():
     (found,) = report.checks[0].findings
     assert (report.checks[0].result, found.rule) == (Verdict.ERROR, "unsound-check")
     assert found.message == "TEAM2 fails its own examples: bad: PASS instead of FAIL"
+
+
+def test_what_is_recorded_again_with_the_same_key_is_one_entry(tmp_path: Path):
+    root = make_project(tmp_path / "basket")
+    auditor = Auditor(tmp_path / "data")
+    audited = auditor.run(root, AuditRequest(ledger=False))
+    numbers = [auditor.record(root, audited, key=key) for key in ("run:2", "run:2", "other:2")]
+    assert numbers == [1, 1, 2]
+    assert (root / "Forge/evidence/audit_ledger.md").read_text().count("## Audit Entry") == 2
 
 
 def test_a_sound_check_is_left_as_it_is():

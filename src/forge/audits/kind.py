@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event as Flag
 from typing import Any
 
@@ -27,6 +27,8 @@ from forge.workspace.observed_place import find_place
 
 KIND = "audit"
 MOST_EVENTS = 100_000
+AT_ONCE = 2
+"""Audits side by side in one process: each takes a thread and what it can get of the processors."""
 
 
 class AuditInput(BaseModel):
@@ -49,6 +51,7 @@ class AuditKind:
     events: EventLog
     database: Store
     sandboxes: Sandboxes
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def kind(self) -> RunKind[AuditInput]:
         return RunKind(KIND, AuditInput, self.run, title=_title)
@@ -81,14 +84,15 @@ class AuditKind:
         request = given.request.model_copy(update={"ledger": False})
         codes = proven.codes(request)
         started = AuditStarted(project=place.name, phase=request.phase, base=request.base, checks=codes)
-        await self._tell(step, started)
         teller = _Teller(lambda *facts: self._tell(step, *facts))
-        try:
-            audited = await asyncio.to_thread(
-                proven.auditor.run, place.path, request, git_dir=place.git_dir, on_result=teller.on_result
-            )
-        finally:
-            teller.stop()
+        async with self.turns:
+            await self._tell(step, started)
+            try:
+                audited = await asyncio.to_thread(
+                    proven.auditor.run, place.path, request, git_dir=place.git_dir, on_result=teller.on_result
+                )
+            finally:
+                teller.stop()
         summary = summarize(audited.report).model_copy(update={"project": place.name})
         value = {
             "summary": summary.model_dump(mode="json"),
