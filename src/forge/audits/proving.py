@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from forge.audits.check import Check, Examination, Found
 from forge.audits.models import AuditRequest, Severity
 from forge.audits.registry import choose, load_checks
-from forge.audits.selftest import Proof, prove
 from forge.audits.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from forge.audits.auditor import Auditor
+    from forge.audits.selftest import Proof
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ class ProvenAuditor:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._making: asyncio.Task[Proven] | None = None
-        self.proofs: list[Proof] | None = None
+        self.proofs: "list[Proof] | None" = None
         """None until the checks are proven, a moment after the start."""
 
     async def prepare(self) -> None:
@@ -58,7 +58,7 @@ class ProvenAuditor:
         return Proven(Auditor(self._data_dir, sound), sound)
 
 
-def doubt(check: Check, proof: Proof) -> Check:
+def doubt(check: Check, proof: "Proof") -> Check:
     """A check that fails its own examples says nothing of a project, but that."""
     if proof.is_sound:
         return check
