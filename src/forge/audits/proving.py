@@ -32,7 +32,7 @@ class ProvenAuditor:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         self._making: asyncio.Task[Proven] | None = None
-        self.proofs: "list[Proof] | None" = None
+        self.proofs: list[Proof] | None = None
         """None until the checks are proven, a moment after the start."""
 
     async def prepare(self) -> None:

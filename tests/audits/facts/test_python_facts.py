@@ -98,7 +98,7 @@ def test_an_import_whose_failure_is_caught_is_optional_and_so_is_its_replacement
     assert imports(code) == [
         Import("a", 2, is_optional=True),
         Import("b", 4, is_optional=True),
-        Import("c", 6),
+        Import("c", 6, is_optional=True),
         Import("d", 8),
     ]
 

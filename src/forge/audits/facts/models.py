@@ -42,7 +42,7 @@ class Import(Struct, frozen=True, array_like=True):
     is_type_only: bool = False
     """Below `if TYPE_CHECKING`, or `import type`."""
     is_optional: bool = False
-    """In a `try` whose handler takes ImportError (or in that handler), or in `contextlib.suppress(ImportError)`."""
+    """In a `try` whose handler takes ImportError (in that handler, in its `else`), or in `contextlib.suppress(ImportError)`."""
     is_dynamic: bool = False
     """`importlib.import_module("literal")`, `__import__("literal")`, `import("literal")`, `require.resolve("literal")`."""
     is_lazy: bool = False

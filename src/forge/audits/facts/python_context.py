@@ -107,7 +107,8 @@ def _is_typing_and(condition: Node, source: bytes, typing_names: frozenset[str])
 
 
 def _is_caught(statement: Node, field: str | None, part: Node, source: bytes) -> bool:
-    if field == "body":
+    """The `else` as well: it is reached only where the import before it worked."""
+    if field == "body" or part.type == "else_clause":
         clauses = (c for c in statement.named_children if c.type in ("except_clause", "except_group_clause"))
         return any(_catches(clause, source) for clause in clauses)
     return part.type in ("except_clause", "except_group_clause") and _catches(part, source)
