@@ -45,9 +45,9 @@ class ProvenAuditor:
         return await asyncio.shield(self._making)
 
     def _make(self) -> Proven:
-        from forge.audits.auditor import (
-            Auditor,  # with its parsers: the server's start does not wait for them
-        )
+        # With its parsers and rules: the server's start does not wait for them.
+        from forge.audits.auditor import Auditor
+        from forge.audits.selftest import prove
 
         checks = load_checks()
         self.proofs = prove(checks)
