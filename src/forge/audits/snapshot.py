@@ -4,11 +4,11 @@ It is a value: reading it twice gives the same, nothing in it executes anything,
 one made from a repository is in `repository.py`; the one made from a few strings, for fixtures, in `memory.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from forge.audits.analysis import Analyzer
 from forge.audits.project import Governance, Project
@@ -148,6 +148,9 @@ class Snapshot:
     claims: Claims | None
     today: date
     desk: Desk
+    _made: dict[object, object] = field(
+        default_factory=dict[object, object], init=False, compare=False, repr=False
+    )
 
     def files(self, *suffixes: str) -> list[Entry]:
         """Regular files in order of their paths, all or those with one of these suffixes (`.py`)."""
@@ -166,3 +169,9 @@ class Snapshot:
         Files larger than MOST_BYTES are left out: whoever needs them says so.
         """
         return self.desk.analyse(analyzer, [e for e in entries if e.size <= MOST_BYTES], self.tree)
+
+    def once(self, make: "Callable[[Snapshot], T]") -> T:
+        """What follows from the snapshot as a whole is worked out once, whichever check asks for it first."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(T, self._made[make])

@@ -45,6 +45,10 @@ FACTS = FactsAnalyzer()
 
 def facts_of(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
     """By path, of all Python and script files that are not too large."""
+    return snapshot.once(_read_facts)
+
+
+def _read_facts(snapshot: "Snapshot") -> Mapping[str, FileFacts]:
     return snapshot.analyse(FACTS, snapshot.files(*LANGUAGES))
 
 

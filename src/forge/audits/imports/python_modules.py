@@ -47,6 +47,10 @@ class PythonModules:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "PythonModules":
+        return snapshot.once(cls._read)
+
+    @classmethod
+    def _read(cls, snapshot: Snapshot) -> "PythonModules":
         tree = snapshot.tree.entries
         files = frozenset(
             path for path, entry in tree.items() if path.endswith(_SUFFIXES) and entry.kind.is_file

@@ -42,6 +42,10 @@ class ScriptModules:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> "ScriptModules":
+        return snapshot.once(cls._read)
+
+    @classmethod
+    def _read(cls, snapshot: Snapshot) -> "ScriptModules":
         files = frozenset(path for path, entry in snapshot.tree.entries.items() if entry.kind.is_file)
         packages = read_packages(snapshot)
         own = frozenset(snapshot.project.config.audit.first_party)
