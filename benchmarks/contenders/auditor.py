@@ -1,0 +1,25 @@
+"""An auditor that is already there, as in a server: a line names the data directory, the answer is how long an audit took."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from forge.audits.auditor import Auditor
+from forge.audits.models import AuditRequest
+from forge.audits.registry import load_checks
+
+
+def main() -> None:
+    project, checks = Path(sys.argv[1]), load_checks()
+    for line in sys.stdin:
+        auditor = Auditor(Path(line.strip()), checks)
+        began = time.perf_counter()
+        audited = auditor.run(project, AuditRequest(ledger=False))
+        took = (time.perf_counter() - began) * 1e3
+        assert len(audited.report.results) == len(checks)
+        print(json.dumps({"ms": took}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
