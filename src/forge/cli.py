@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
-    "audit": ("forge.audits.cli:audit", "Audit a project: scope, evidence, boundaries, dependencies, secrets."),
+    "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
     "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),

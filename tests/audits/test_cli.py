@@ -119,6 +119,7 @@ def test_changes_are_counted_from_the_base(run: Audit, project: Path):
         (["--claimed-files", " , "], "No file is claimed"),
         (["--claimed-files", "../x"], "not inside the project"),
         (["--base", "nowhere"], "nowhere"),
+        (["--phase", "x" * 201], "--phase: String should have at most 200 characters"),
         (["--explain", "B4"], "There is no check B4"),
         (["--format", "xml"], "'xml' is not one of"),
     ],

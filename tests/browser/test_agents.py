@@ -12,9 +12,10 @@ from tests.browser.conftest import Visitor, at_rest
 from tests.support.server import Server
 from tests.support.studio import Studio, open_studio
 
-from forge.agents.models import AgentToolAsked, AgentToolUsed, AgentTurn
+from forge.agents.models import AgentToolAsked, AgentToolUsed, AgentTurn, ToolDetail
 from forge.events.log import EventLog
 from forge.events.models import EventData
+from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import StepFinished, StepStarted
 from forge.store.engine import Store
@@ -231,7 +232,7 @@ def told_of(turn: int) -> list[EventData]:
             text="Some words, " * (turn % 40),
             thinking="",
             tools=[asked],
-            stop="tools",
+            stop=StopReason.TOOLS,
             usage=Usage(input=10, output=5),
             cost_micros=10,
             context_used=0.1,
@@ -245,6 +246,6 @@ def told_of(turn: int) -> list[EventData]:
             summary="12 lines",
             text="x = 1\n" * 12,
             duration_ms=4,
-            detail={},
+            detail=ToolDetail(),
         ),
     ]

@@ -60,7 +60,7 @@ class AuditKind:
         if given.evidence:
             await context.step("evidence", self._collect, given)
         audited = await context.step("audit", self._audit, given)
-        if given.request.is_recorded:
+        if given.request.is_recorded and audited["is_governed"]:
             await context.step("ledger", self._append, given, audited)
         return audited["summary"]
 
@@ -96,6 +96,7 @@ class AuditKind:
         summary = summarize(audited.report).model_copy(update={"project": place.name})
         value = {
             "summary": summary.model_dump(mode="json"),
+            "is_governed": audited.is_governed,
             "governance": [audited.governance.folder, audited.governance.exists],
             "changed": [_written(path) for path in audited.changed],
         }

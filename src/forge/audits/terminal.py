@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from pydantic import ValidationError
 
 from forge.audits.formats.text import Paint, plain
 from forge.config import ClientSettings
@@ -37,6 +38,10 @@ def audit_errors() -> Generator[None]:
         yield
     except ForgeError as error:
         raise AuditImpossible(error.message, hint=error.hint) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = "--" + str(first["loc"][0]).replace("_", "-")
+        raise AuditImpossible(f"{option}: {first['msg']}") from error
 
 
 def data_dir() -> Path:

@@ -41,7 +41,7 @@ MOST_NAMED = 8
 def examine(snapshot: Snapshot) -> Examination:
     problem = snapshot.project.problem
     if problem is not None:
-        return _refused(f"{CONFIG} cannot be read: {problem}")
+        return _refused(problem)
     try:
         ignored = [Glob(glob) for glob in snapshot.project.config.audit.ignore]
     except ValueError as error:
@@ -61,6 +61,7 @@ class _Audit:
         self._named = _named_manifest(snapshot)
         self._manifests = Manifests.of(snapshot, self._named)
         self._changed = frozenset(change.path for change in snapshot.changes)
+        self._open: tuple[str, list[str]] = ("", [])
 
     def run(self) -> Examination:
         facts = facts_of(self._snapshot)
@@ -173,11 +174,17 @@ class _Audit:
 
     def _is_allowed(self, need: Need) -> bool:
         """A comment in the line of the import."""
-        lines = (read_text(self._snapshot, need.path) or "").split("\n", need.line)
+        lines = self._lines(need.path)
         found = _ALLOWED.search(lines[need.line - 1]) if len(lines) >= need.line else None
         return found is not None and (
             found[1] is None or any(code in found[1] for code in _CODES[need.standing])
         )
+
+    def _lines(self, path: str) -> list[str]:
+        """Of the file asked about last: findings come file by file."""
+        if self._open[0] != path:
+            self._open = (path, (read_text(self._snapshot, path) or "").split("\n"))
+        return self._open[1]
 
 
 def _named_manifest(snapshot: Snapshot) -> str | None:
