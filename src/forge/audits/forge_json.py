@@ -59,8 +59,14 @@ def _entry(snapshot: Snapshot) -> str | None:
     for found in (apps, usual):
         real = [path for path in found if not _ASIDE.search(path) and path.endswith(".py")]
         if real:
-            return modules.module_of(min(real, key=lambda path: (path not in usual, path.count("/"), path)))
+            first = min(real, key=lambda path: (path not in usual, path.count("/"), path))
+            return _without_main(modules.module_of(first))
     return None
+
+
+def _without_main(module: str | None) -> str | None:
+    """To import `__main__` is to run it; its package is what can be imported."""
+    return (module or "").removesuffix("__main__").rstrip(".") or None
 
 
 def _test_framework(snapshot: Snapshot, language: str | None) -> str | None:

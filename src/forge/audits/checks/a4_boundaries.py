@@ -81,11 +81,9 @@ class Audit:
         found.sort(key=lambda one: _WORST_FIRST.index(one.severity))
         count = len(self.layers.names)
         counted = any(one.severity is not Severity.NOTE for one in found)
-        detail = (
-            ""
-            if counted
-            else f"{count:,} files in {len(self.boundaries.layers)} layers keep their boundaries"
-        )
+        parts = len(self.boundaries.layers)
+        kept = f"{count:,} files in {parts} {'layer' if parts == 1 else 'layers'} keep their boundaries"
+        detail = "" if counted else kept
         return Examination(tuple(found), count, "files", detail)
 
     def _graph(self) -> ImportGraph:
