@@ -85,8 +85,8 @@ def test_the_command_of_a_finding_shows_it_alone(run: Audit, terminal: Terminal,
     assert len(findings) == 2
     for finding in findings:
         words = finding["reproduce"].split()
-        assert words[:2] == ["forge", "audit"]
-        alone = terminal("audit", str(project), *words[2:], "--format", "json").data
+        assert words[:3] == ["forge", "audit", str(project)]
+        alone = terminal(*words[1:], "--format", "json").data
         assert [f for check in alone["checks"] for f in check["findings"]] == [finding]
 
 
@@ -121,6 +121,8 @@ def test_changes_are_counted_from_the_base(run: Audit, project: Path):
         (["--base", "nowhere"], "nowhere"),
         (["--phase", "x" * 201], "--phase: String should have at most 200 characters"),
         (["--explain", "B4"], "There is no check B4"),
+        (["--only", " , "], "No check is named"),
+        (["--file", "nope.py"], "There is no file nope.py"),
         (["--format", "xml"], "'xml' is not one of"),
     ],
 )
@@ -154,6 +156,21 @@ def test_a_whole_audit_of_a_governed_project_is_an_entry_of_its_ledger(run: Audi
     run("--phase", "Phase 1")
     assert "-- Iteration 2" in ledger.read_text()
     assert "W2 Ledger integrity:         PASS" in run("--no-ledger").out
+
+
+def test_the_verdict_stands_when_the_ledger_cannot_be_written(run: Audit, project: Path):
+    run("--phase", "Phase 1")
+    ledger = project / "Forge/evidence/audit_ledger.jsonl"
+    ledger.write_text("")
+    said = run()
+    assert said.code == 1
+    assert "W2 Ledger integrity:         FAIL" in said.out
+    assert "This audit is not in the ledger" in said.err
+
+
+def test_a_broken_baseline_accepts_nothing(run: Audit, project: Path):
+    write(project, {"Forge/Contracts/audit_baseline.json": "{"})
+    assert "A9 Dependency gate:          ERROR" in run("--only", "A9").out
 
 
 def test_a_project_without_contracts_gets_no_folder_it_did_not_ask_for(terminal: Terminal, tmp_path: Path):

@@ -117,9 +117,24 @@ def test_a_finding_keeps_its_name_when_lines_move_and_equal_ones_are_told_apart(
 
 
 def test_the_findings_of_one_file_can_be_asked_for_alone():
-    report = run(check(found(), found(path="other.py")), only_path="other.py")
-    assert [finding.path for finding in report.checks[0].findings] == ["other.py"]
-    assert run(check(found()), only_path="other.py").overall is Verdict.PASS
+    files = {**FILES, "other.py": "x\n"}
+    report = run(check(found(), found(path="other.py"), found(path=None)), files=files, only_path="other.py")
+    assert [finding.path for finding in report.checks[0].findings] == ["other.py", None]
+    clean = run(check(found()), files=files, only_path="other.py")
+    assert (clean.overall, clean.checks[0].detail) == (Verdict.PASS, "nothing about other.py")
+
+
+def test_a_file_that_is_not_there_is_no_pass():
+    with pytest.raises(Invalid, match=r"There is no file nope\.py"):
+        run(check(found()), only_path="nope.py")
+
+
+@pytest.mark.parametrize("strange", [5, None, Examination((5,), 1, "files")])  # type: ignore[arg-type]
+def test_a_check_that_answers_nonsense_is_its_own_error(strange: object):
+    odd = Check("X1", "Odd", "why", "docs", lambda _: strange, ())  # type: ignore[arg-type,return-value]
+    report = run(odd, check(code="A9"))
+    assert [result.result for result in report.checks] == [Verdict.ERROR, Verdict.PASS]
+    assert "TypeError" in report.checks[0].detail
 
 
 def test_names_of_files_cannot_write_to_a_terminal():
@@ -161,9 +176,10 @@ def test_the_scope_of_a_change_cannot_be_accepted_for_later():
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"findings": [{"check": 4}]}', '{"findings": [], "more": 1}']
 )
-def test_a_baseline_that_cannot_be_read_is_refused(text: str):
-    with pytest.raises(Invalid, match=r"audit_baseline\.json cannot be read"):
-        run(check(), files={**FILES, BASELINE: text})
+def test_a_baseline_that_cannot_be_read_is_an_error_of_what_it_is_for(text: str):
+    report = run(check(), check(code="A1"), files={**FILES, BASELINE: text})
+    assert [result.result for result in report.checks] == [Verdict.ERROR, Verdict.PASS]
+    assert "audit_baseline.json cannot be read" in report.checks[0].detail
 
 
 def test_the_report_says_what_was_looked_at():

@@ -16,6 +16,7 @@ from forge.audits.project import Governance
 from forge.audits.registry import choose, load_checks
 from forge.audits.repository import open_snapshot
 from forge.audits.snapshot import Snapshot
+from forge.errors import ForgeError
 from forge.kernel.clock import now
 from forge.workspace.observed_place import find_place
 
@@ -28,6 +29,8 @@ class Audited:
     """Paths, as in the snapshot."""
     ledger_entry: int | None = None
     """The number of the entry it got; None when it got none."""
+    ledger_problem: ForgeError | None = None
+    """Why it got none although it should have."""
 
     @property
     def is_governed(self) -> bool:
@@ -66,16 +69,23 @@ class Auditor:
         request: AuditRequest,
         *,
         git_dir: Path | None = None,
+        place: str = "",
         on_result: Callable[[CheckResult], None] = lambda _: None,
     ) -> Audited:
+        """`place`: how the commands behind the findings name the project."""
         checks = choose(self._checks, request.only)
         with self.open(path, request, git_dir=git_dir) as snapshot:
-            report = audit(snapshot, checks, at=now(), only_path=request.file, on_result=on_result)
+            report = audit(
+                snapshot, checks, at=now(), only_path=request.file, place=place, on_result=on_result
+            )
             changed = sorted({path for change in snapshot.changes for path in change.paths})
             audited = Audited(report, snapshot.governance, tuple(changed))
         if not (request.is_recorded and audited.is_governed):
             return audited
-        return replace(audited, ledger_entry=self.record(path, audited, git_dir=git_dir))
+        try:
+            return replace(audited, ledger_entry=self.record(path, audited, git_dir=git_dir))
+        except ForgeError as error:  # the verdict stands, with or without an entry
+            return replace(audited, ledger_problem=error)
 
     def record(self, path: Path, audited: Audited, *, git_dir: Path | None = None, key: str = "") -> int:
         """Append it to the project's ledger; a second time with the same key finds the entry of the first."""

@@ -11,8 +11,7 @@ from datetime import date
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forge.audits.models import Finding, Known, Severity
-from forge.audits.snapshot import Snapshot
-from forge.errors import Invalid
+from forge.audits.snapshot import MOST_BYTES, Snapshot
 
 NAME = "audit_baseline.json"
 NEVER = frozenset({"A1", "A2", "A3", "A5", "A6", "A7", "A8", "W2"})
@@ -41,6 +40,8 @@ class BaselineFile(BaseModel):
 @dataclass(frozen=True, slots=True)
 class Baseline:
     accepted: Mapping[tuple[str, str], Accepted]
+    problem: str | None = None
+    """Why it cannot be read. What it might have accepted is unknown then, and that is an ERROR."""
 
     def find(self, check: str, fingerprint: str, today: date) -> Known | None:
         found = self.accepted.get((check, fingerprint))
@@ -58,17 +59,14 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
     entry = snapshot.tree.entries.get(path)
     if entry is None:
         return Baseline({})
-    if not entry.kind.is_file:
-        raise Invalid(f"{path} is not a file.", hint="Remove it, or write a new one: forge audit baseline")
+    if not entry.kind.is_file or entry.size > MOST_BYTES:
+        return Baseline({}, f"{path} is not a file of a reasonable size")
     try:
         file = BaselineFile.model_validate_json(snapshot.tree.read(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise Invalid(
-            f"{path} cannot be read: {where + ': ' if where else ''}{first['msg']}.",
-            hint="Correct it, or write a new one: forge audit baseline",
-        ) from error
+        return Baseline({}, f"{path} cannot be read: {where + ': ' if where else ''}{first['msg']}")
     return Baseline({(one.check, one.fingerprint): one for one in file.findings})
 
 

@@ -9,7 +9,8 @@ import click
 
 from forge.audits.evidence_cli import authorize, evidence, trust, verify
 from forge.audits.setup_cli import baseline, init
-from forge.audits.terminal import audit_errors, data_dir, paint_for_terminal
+from forge.audits.terminal import audit_errors, codes, data_dir, paint_for_terminal
+from forge.terminal.entry import show_error
 from forge.terminal.output import print_json, working
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ class AuditGroup(click.Group):
         if not asks_for_help and (not args or args[0] not in self.commands):
             args = [UNNAMED, *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return "" if name == UNNAMED else name, command, rest
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[PATH] [OPTIONS] | COMMAND [ARGS]..."]
@@ -57,7 +64,7 @@ def audit() -> None:
 @click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py,old.py=>new.py")
 @click.option("--phase", default="unknown", help="The name of the phase, for the report and the ledger.")
 @click.option("--base", help="Count changes from this revision instead of the last commit.")
-@click.option("--only", default="", help="These checks alone: A4,A9")
+@click.option("--only", help="These checks alone: A4,A9")
 @click.option("--file", help="Leave the findings about other files away.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="How to print the report.")
 @click.option("--no-ledger", is_flag=True, help="Append nothing to the project's ledger.")
@@ -79,7 +86,7 @@ def run(
 
 
 def _run(
-    path: Path, form: str, *, claimed_files: str | None, only: str, no_ledger: bool, **given: str
+    path: Path, form: str, *, claimed_files: str | None, only: str | None, no_ledger: bool, **given: str
 ) -> bool:
     from forge.audits.auditor import Auditor
     from forge.audits.claims import split_claims
@@ -87,15 +94,21 @@ def _run(
 
     request = AuditRequest(
         claimed_files=None if claimed_files is None else split_claims(claimed_files),
-        only=[code for code in only.split(",") if code.strip()],
+        only=codes(only),
         ledger=not no_ledger,
         **given,  # phase, base, file
     )
     auditor = Auditor(data_dir())
     with working("Auditing…") as say:
-        audited = auditor.run(path, request, on_result=lambda result: say(f"{result.code} {result.name}"))
+        place = "" if path == Path() else str(path)
+        audited = auditor.run(
+            path, request, place=place, on_result=lambda result: say(f"{result.code} {result.name}")
+        )
     _PRINTERS[form](audited.report)
-    if audited.ledger_entry is not None and form == "text":
+    if audited.ledger_problem is not None:
+        click.echo("This audit is not in the ledger; --no-ledger leaves it alone.", err=True)
+        show_error(audited.ledger_problem)
+    elif audited.ledger_entry is not None and form == "text":
         click.echo(f"\nEntry {audited.ledger_entry} of the ledger.", err=True)
     return not audited.report.overall.blocks
 
@@ -133,7 +146,7 @@ _PRINTERS: dict[str, Callable[["AuditReport"], None]] = {
 def _explain(code: str) -> bool:
     from forge.audits.registry import choose, load_checks
 
-    for check in choose(load_checks(), [code]):
+    for check in choose(load_checks(), codes(code)):
         kind = "blocks" if check.is_blocking else "warns"
         click.echo(f"{check.code} {check.name} ({kind})\n\n{check.why}\n\n{check.docs.strip()}")
         click.echo(f"\nForge proves it on {len(check.fixtures)} examples: forge audit --self-test")

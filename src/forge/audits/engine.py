@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
-from forge.audits.baseline import Baseline, read_baseline
+from forge.audits.baseline import NEVER, Baseline, read_baseline
 from forge.audits.check import Check, Examination, Found
 from forge.audits.findings import Describer
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
-from forge.errors import ForgeError
+from forge.errors import ForgeError, Invalid
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +30,17 @@ def audit(
     *,
     at: datetime,
     only_path: str | None = None,
+    place: str = "",
     on_result: OnResult = lambda _: None,
 ) -> AuditReport:
-    """`only_path` leaves the findings about other files away, as the command behind each finding does."""
+    """`only_path` leaves the findings about other files away, as the command behind each finding does. `place`: how the
+    project is named in those commands; nothing when one stands in it."""
     began = time.monotonic()
+    only = None if only_path is None else _find_path(snapshot, only_path)
     baseline = read_baseline(snapshot)
     results: list[CheckResult] = []
     for check in checks:
-        results.append(_run(check, snapshot, baseline, only_path))
+        results.append(_run(check, snapshot, Describer(check, snapshot, baseline, place), only))
         on_result(results[-1])
     return AuditReport(
         phase=snapshot.phase,
@@ -71,35 +74,65 @@ def _judge(check: Check, examination: Examination, severities: Sequence[Severity
     return Verdict.WARN if verdict is Verdict.FAIL and not check.is_blocking else verdict
 
 
-def _run(check: Check, snapshot: Snapshot, baseline: Baseline, only_path: str | None) -> CheckResult:
+def _run(check: Check, snapshot: Snapshot, describe: Describer, only_path: str | None) -> CheckResult:
     began = time.monotonic()
-    try:
-        examination = check.examine(snapshot)
-    except ForgeError as error:
-        examination = _refused(error)
-    except Exception as error:
-        log.warning("check %s broke", check.code, exc_info=True)
-        examination = _broken(check, error)
-    describe = Describer(check, snapshot, baseline)
-    findings = [
-        finding
-        for found in examination.found
-        if only_path is None or found.path == only_path
-        for finding in [describe(found)]
-    ]
+    examination = _doubtful(check, describe.baseline) or _examine(check, snapshot)
+    found = [one for one in examination.found if only_path is None or one.path in (None, only_path)]
+    findings = [describe(one) for one in found]
     counted = [finding.severity for finding in findings if finding.known is None]
-    verdict = _judge(check, examination, counted)
     return CheckResult(
         code=check.code,
         name=check.name,
-        result=verdict,
-        detail=_detail(examination, findings),
+        result=_judge(check, examination, counted),
+        detail=_detail(examination, findings, only_path),
         is_blocking=check.is_blocking,
         findings=findings,
         examined=examination.examined,
         unit=examination.unit,
         duration_ms=_since(began),
     )
+
+
+def _examine(check: Check, snapshot: Snapshot) -> Examination:
+    try:
+        return _checked(check.examine(snapshot))
+    except ForgeError as error:
+        return _refused(error)
+    except Exception as error:
+        log.warning("check %s broke", check.code, exc_info=True)
+        return _broken(check, error)
+
+
+def _checked(examination: object) -> Examination:
+    """What a team's check returns may be anything."""
+    if not isinstance(examination, Examination):
+        raise TypeError(f"it returned {type(examination).__name__}, not an Examination")
+    if strange := next((one for one in examination.found if not isinstance(one, Found)), None):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"it found {type(strange).__name__}, not Found")
+    return examination
+
+
+def _doubtful(check: Check, baseline: Baseline) -> Examination | None:
+    if baseline.problem is None or check.code in NEVER:
+        return None
+    return _refused(
+        Invalid(
+            f"{baseline.problem}.", hint="Correct it, or remove it and write a new one: forge audit baseline"
+        )
+    )
+
+
+def _find_path(snapshot: Snapshot, given: str) -> str:
+    """The file somebody means, as the snapshot calls it; one that was deleted counts."""
+    known = {*snapshot.tree.entries, *(path for change in snapshot.changes for path in change.paths)}
+    if snapshot.claims is not None:
+        known |= snapshot.claims.files
+    found = next((path for path in sorted(known) if given in (path, shown(path))), None)
+    if found is None:
+        raise Invalid(
+            f"There is no file {shown(given)} in this project.", hint="Name it from the top of the project."
+        )
+    return found
 
 
 def _refused(error: ForgeError) -> Examination:
@@ -123,12 +156,14 @@ def _broken(check: Check, error: Exception) -> Examination:
     return Examination((found,), 0, "files")
 
 
-def _detail(examination: Examination, findings: Sequence[Finding]) -> str:
+def _detail(examination: Examination, findings: Sequence[Finding], only_path: str | None) -> str:
     if examination.skipped is not None:
         return examination.skipped
+    if only_path is not None and not findings:
+        return f"nothing about {shown(only_path)}"
     known = sum(finding.known is not None for finding in findings)
     suffix = f" ({known} known)" if known else ""
-    if examination.detail:
+    if examination.detail and only_path is None:
         return examination.detail + suffix
     told = [
         finding for finding in findings if finding.known is None and finding.severity is not Severity.NOTE

@@ -19,10 +19,11 @@ FINGERPRINT = 20
 class Describer:
     """For one check of one audit: equal findings of one file are told apart by their order."""
 
-    def __init__(self, check: Check, snapshot: Snapshot, baseline: Baseline) -> None:
+    def __init__(self, check: Check, snapshot: Snapshot, baseline: Baseline, place: str) -> None:
+        self.baseline = baseline
         self._check = check
         self._snapshot = snapshot
-        self._baseline = baseline
+        self._place = place
         self._seen: Counter[str] = Counter()
         self._lines: dict[str, list[bytes]] = {}
 
@@ -41,7 +42,7 @@ class Describer:
             fix=shown_text(found.fix),
             reproduce=self._command(found),
             fingerprint=fingerprint,
-            known=self._baseline.find(self._check.code, fingerprint, self._snapshot.today),
+            known=self.baseline.find(self._check.code, fingerprint, self._snapshot.today),
         )
 
     def _fingerprint(self, found: Found) -> str:
@@ -68,7 +69,7 @@ class Describer:
         return self._lines[path]
 
     def _command(self, found: Found) -> str:
-        words = ["forge", "audit", "--only", self._check.code]
+        words = ["forge", "audit", *([self._place] if self._place else ()), "--only", self._check.code]
         if found.path is not None:
             words += ["--file", found.path]
         claims = self._snapshot.claims

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from forge.audits.formats.text import Paint, plain
 from forge.config import ClientSettings
-from forge.errors import ForgeError
+from forge.errors import ForgeError, Invalid
 from forge.terminal.output import console
 
 COLOURS = {
@@ -42,6 +42,15 @@ def audit_errors() -> Generator[None]:
         first = error.errors()[0]
         option = "--" + str(first["loc"][0]).replace("_", "-")
         raise AuditImpossible(f"{option}: {first['msg']}") from error
+
+
+def codes(text: str | None) -> list[str]:
+    """`A4,A9`; none when nobody asked for some."""
+    if text is None:
+        return []
+    if named := [code.strip() for code in text.split(",") if code.strip()]:
+        return named
+    raise Invalid("No check is named.", hint="Name some: --only A4,A9")
 
 
 def data_dir() -> Path:
