@@ -232,6 +232,16 @@ def test_scenario(
     assert verdict(look(repository, *claims)) == expected
 
 
+def test_what_differs_in_a_submodule_is_a_change_that_can_be_claimed(repository: Repository, tmp_path: Path):
+    lib = make_repository(tmp_path / "lib", {"lib.py": "l\n"})
+    repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
+    repository.commit()
+    repository.write({"lib/lib.py": "evil\n"})
+    edit(repository)
+    assert verdict(look(repository, "app/a.py")) == fail((UNCLAIMED, "lib"))
+    assert verdict(look(repository, "app/a.py", "lib")) == PASS
+
+
 def test_what_was_committed_counts_from_the_base(repository: Repository):
     edit(repository)
     repository.commit()

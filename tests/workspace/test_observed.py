@@ -14,7 +14,7 @@ import pytest
 from tests.support.repositories import Repository, everything_below, make_repository
 
 from forge.errors import Invalid, TooLarge, Unavailable
-from forge.workspace import observed_git, observed_objects, observed_stage
+from forge.workspace import observed_git, observed_nested, observed_objects, observed_stage
 from forge.workspace.errors import NoSuchPath
 from forge.workspace.observed import Observed, observe
 from forge.workspace.observed_errors import (
@@ -25,6 +25,7 @@ from forge.workspace.observed_errors import (
     HistoryIsCut,
     NoSuchRevision,
     NotARepository,
+    TooManyNested,
     TooMuchToHash,
 )
 
@@ -45,6 +46,18 @@ def changed(observed: Observed, base: str | None = None) -> dict[str, str]:
 def see(path: Path) -> dict[str, str]:
     with observe(path) as observed:
         return changed(observed)
+
+
+def tree_of(path: Path) -> str:
+    with observe(path) as observed:
+        return observed.tree
+
+
+def with_submodule(repository: Repository, folder: Path) -> Repository:
+    lib = make_repository(folder / "lib", {"lib.py": "l\n", ".gitignore": "*.log\n"})
+    repository.git("submodule", "--quiet", "add", str(lib.path), "lib")
+    repository.commit()
+    return Repository(repository.path / "lib")
 
 
 def paths(observed: Observed) -> dict[str, str]:
@@ -433,6 +446,7 @@ class TestHostility:
                 "sub/deep/new.bin": "A",
                 "renamed.py": "R",
                 "nested": "A",
+                "lib": "M",
             }
             assert len(list(observed.new_lines(observed.resolve("HEAD"), found))) == 3
             for entry in observed.entries:
@@ -672,7 +686,11 @@ class TestStrangeFiles:
             assert changed(observed) == {"nested": "A", "deep/empty": "A", "fake/f.py": "A"}
             found = {each.path: (each.mode, each.blob) for each in observed.entries}
         assert found["nested"] == ("160000", nested.git("rev-parse", "HEAD"))
-        assert found["deep/empty"] == ("160000", "f" * 40)
+        assert found["deep/empty"][0] == "160000"
+        empty.write({"evil.py": "worse\n"})
+        with observe(repository.path) as observed:
+            again = {each.path: (each.mode, each.blob) for each in observed.entries}
+        assert {path for path in found if found[path] != again[path]} == {"deep/empty"}
 
     def test_a_submodule_counts_by_its_commit(self, repository: Repository, tmp_path: Path):
         lib = make_repository(tmp_path / "lib", {"lib.py": "l\n"})
@@ -686,6 +704,62 @@ class TestStrangeFiles:
         assert see(repository.path) == {}
         (repository.path / "lib").rmdir()
         assert see(repository.path) == {"lib": "D"}
+
+    @pytest.mark.parametrize(
+        "files",
+        [{"lib.py": "changed\n"}, {"new.py": "new\n"}, {"deep/in/new.py": "new\n"}],
+        ids=["modified", "new", "deep"],
+    )
+    def test_what_is_different_in_a_submodule_is_a_change_of_it(
+        self, repository: Repository, tmp_path: Path, files: dict[str, str]
+    ):
+        inside = with_submodule(repository, tmp_path)
+        clean = tree_of(repository.path)
+        inside.write(files)
+        dirty = tree_of(repository.path)
+        inside.git("add", "--all")
+        assert (see(repository.path), tree_of(repository.path)) == ({"lib": "M"}, dirty)
+        inside.write(dict.fromkeys(files, "other\n"))
+        assert len({clean, dirty, tree_of(repository.path)}) == 3
+        inside.git("reset", "--quiet", "--hard")
+        inside.git("clean", "-qfd")
+        assert (see(repository.path), tree_of(repository.path)) == ({}, clean)
+
+    def test_a_deleted_file_of_a_submodule_is_a_change_and_an_ignored_one_is_none(
+        self, repository: Repository, tmp_path: Path
+    ):
+        inside = with_submodule(repository, tmp_path)
+        inside.write({"x.log": "ignored\n"})
+        assert see(repository.path) == {}
+        (inside.path / "lib.py").unlink()
+        assert see(repository.path) == {"lib": "M"}
+
+    def test_what_is_different_in_a_submodule_of_a_submodule_is_seen(
+        self, repository: Repository, tmp_path: Path
+    ):
+        inside = with_submodule(repository, tmp_path)
+        deep = with_submodule(inside, tmp_path / "deeper")
+        repository.commit()
+        assert see(repository.path) == {}
+        deep.write({"lib.py": "changed\n"})
+        assert see(repository.path) == {"lib": "M"}
+
+    def test_a_submodule_that_cannot_be_looked_into_is_named(self, repository: Repository, tmp_path: Path):
+        inside = with_submodule(repository, tmp_path)
+        (inside.path / ".git").write_text("gitdir: /nowhere\n")
+        with pytest.raises(BrokenRepository, match="'lib' cannot be looked into"):
+            see(repository.path)
+
+    @pytest.mark.parametrize("limit", ["MOST_NESTED", "DEEPEST"])
+    def test_repositories_in_one_another_have_a_limit(
+        self, repository: Repository, monkeypatch: pytest.MonkeyPatch, limit: str
+    ):
+        for name in ("one", "one/two", "one/two/three"):
+            make_repository(repository.path / name, {"a.py": "a\n"})
+        assert see(repository.path) == {"one": "A"}
+        monkeypatch.setattr(observed_nested, limit, 2)
+        with pytest.raises(TooManyNested, match=r"'three' is not looked into"):
+            see(repository.path)
 
     def test_a_large_new_file_is_hashed_and_not_copied(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch

@@ -18,9 +18,10 @@ from forge.workspace.observed_errors import BrokenRepository, NoSuchRevision
 from forge.workspace.observed_git import bytes_of
 from forge.workspace.observed_history import ObservedHistory
 from forge.workspace.observed_mirror import Mirror, make_mirror
+from forge.workspace.observed_nested import NestedState, Nesting, find_dirty
 from forge.workspace.observed_objects import ObservedObjects
 from forge.workspace.observed_place import ObservedPlace, find_place
-from forge.workspace.observed_stage import Large, Staged, make_index, stage
+from forge.workspace.observed_stage import Large, Staged, make_index, rename_links, stage
 from forge.workspace.observed_trees import hash_tree
 
 EMPTY_TREES = {
@@ -39,21 +40,31 @@ class ObservedEntry(NamedTuple):
 
 
 @contextmanager
-def observe(path: Path, *, git_dir: Path | None = None) -> Generator["Observed"]:
+def observe(
+    path: Path, *, git_dir: Path | None = None, nesting: Nesting | None = None
+) -> Generator["Observed"]:
     """The repository a path lies in, as it is now; `git_dir` where its history is kept elsewhere."""
     place = find_place(path, git_dir)
     with tempfile.TemporaryDirectory(prefix="forge-observed-") as folder:
         mirror = make_mirror(place, Path(folder))
         objects = ObservedObjects(mirror.git)
         try:
-            yield Observed(place, mirror, objects)
+            yield Observed(place, mirror, objects, nesting or Nesting())
         finally:
             objects.close()
 
 
+def _look_into(path: Path, nesting: Nesting) -> NestedState:
+    with observe(path, nesting=nesting) as nested:
+        return NestedState(nested.head, nested.head_tree, nested.tree)
+
+
 class Observed:
-    def __init__(self, place: ObservedPlace, mirror: Mirror, objects: ObservedObjects) -> None:
+    def __init__(
+        self, place: ObservedPlace, mirror: Mirror, objects: ObservedObjects, nesting: Nesting
+    ) -> None:
         self.root = place.root
+        self._nesting = nesting
         self._place = place
         self._mirror = mirror
         self._objects = objects
@@ -70,6 +81,16 @@ class Observed:
                 hint="The repository is damaged: `git fsck` says more.",
             )
         return None
+
+    @property
+    def head_tree(self) -> str:
+        """The files of that commit; none before the first."""
+        if self.head is None:
+            return self.empty_tree
+        found = self._objects.find("HEAD^{tree}")
+        if found is None:
+            raise BrokenRepository("The files of HEAD are not there.", hint="`git fsck` says more.")
+        return found.id
 
     @property
     def branch(self) -> str | None:
@@ -147,7 +168,10 @@ class Observed:
 
     @cached_property
     def _staged(self) -> Staged:
-        return stage(self._mirror)
+        staged = stage(self._mirror)
+        mirror = self._mirror
+        dirty = find_dirty(self.root, staged.entries, mirror.object_format, self._nesting, _look_into)
+        return rename_links(mirror, staged, dirty) if dirty else staged
 
     @cached_property
     def _large(self) -> Mapping[bytes, Large]:

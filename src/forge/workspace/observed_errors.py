@@ -27,6 +27,10 @@ class TooMuchToHash(TooLarge):
     """New files so large that hashing them takes longer than anybody waits."""
 
 
+class TooManyNested(TooLarge):
+    """More repositories in one another than anybody means to have."""
+
+
 class HistoryIsCut(Unavailable):
     """A shallow clone: the answer lies behind its edge."""
 

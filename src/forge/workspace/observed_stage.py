@@ -11,7 +11,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forge.workspace.observed_errors import CannotBeRead, TooMuchToHash
@@ -101,6 +101,16 @@ def stage(mirror: Mirror) -> Staged:
     is_changed = plan.is_needed or listing.nested or listing.marked
     entries = _list_cached(mirror.git) if is_changed else listing.plain
     return Staged(entries, tuple(sorted(listing.unmerged)), plan.large)
+
+
+def rename_links(mirror: Mirror, staged: Staged, names: Mapping[bytes, bytes]) -> Staged:
+    """Repositories in the repository under other names than their commits."""
+    plan = _Sorted(mirror.object_format)
+    for path, name in names.items():
+        plan.put(_GITLINK, name.decode(), path)
+    _update(mirror, plan)
+    entries = [(mode, names.get(path, blob), path) for mode, blob, path in staged.entries]
+    return replace(staged, entries=entries)
 
 
 def make_index(mirror: Mirror, contents: Mapping[bytes, tuple[str, bytes]]) -> Path:

@@ -30,7 +30,8 @@ and new alike, under any name. A rename changes two files, the old name and the 
 - **Free to change**, claimed or not: the evidence that Forge itself writes (`Forge/evidence/audit_ledger.md` and its
   siblings). The plan, `Forge/Contracts/phases.md`, is not: changing it is a change.
 - **A claim names files.** A folder is not a claim on all that is in it: name the files. A submodule, and a folder with a
-  repository of its own, is one name.
+  repository of its own, is one name; it changed when it is at another commit, or when its files are not those of its
+  commit (changed, new and not ignored, deleted).
 - **Ignored files** are no part of the project; claiming one is a phantom.
 - Marks in the index that tell git not to look at a file (assume-unchanged, skip-worktree) hide nothing.
 - Names are compared exactly, except that `é` written as one character or as two is the same letter.
