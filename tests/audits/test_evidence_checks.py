@@ -1,6 +1,6 @@
 """A3, A5, A6, A7, A8 and W2: their own examples, the rows of the specification, and what happens around them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -126,6 +126,12 @@ class Rewritten:
 
     def since(self, commit: str) -> Sequence[str] | None:
         return None
+
+    def changed(self, commits: Sequence[str]) -> Mapping[str, Collection[str]]:
+        return {}
+
+    def tree_without(self, commit: str, paths: Collection[str]) -> str:
+        return ""
 
     def read(self, commit: str, path: str) -> bytes | None:
         return None

@@ -51,9 +51,9 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
         "diff_log.json: PASS  1 entry, as signed\n",
     )
     project.write({"app.py": "def double(x):\n    return x + x\n"})
-    refused = forge("audit", "authorize", path)
-    assert (refused.code, "The files are not those that iteration 1 signed off." in refused.err) == (2, True)
     project.commit()
+    refused = forge("audit", "authorize", path)
+    assert (refused.code, "does not hold the files that iteration 1 signed off." in refused.err) == (2, True)
     assert "1 commit since the last authorised one" in forge("audit", path, "--only", "A6", "--no-ledger").out
     bypassed = forge("audit", "authorize", path, "--bypass", "the site is down", "--by", "ann")
     assert bypassed.code == 0
@@ -66,6 +66,59 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     )
     assert forge("audit", path, "--only", "W2", "--no-ledger").code == 1
     assert forge("audit", "verify", path, "--accept").code == 2
+
+
+def test_the_ledger_is_committed_after_the_authorisation_in_it(project: Project, forge: Terminal):
+    """The cycle of the handbook, twice; in the second one there are two commits before the audit."""
+    make_environment(project.root / ".venv")
+    path = str(project.root)
+    for number in (1, 2):
+        project.write({"app.py": f"def double(x):\n    return 2 * x  # {number}\n"})
+        if number == 2:
+            project.commit()
+            project.write({"notes.txt": "two commits\n"})
+            project.commit()
+        assert forge("audit", "evidence", path, "--summary", "Double numbers.").code == 0
+        audited = forge("audit", path, "--format", "json")
+        failed = [one["code"] for one in audited.data["checks"] if one["result"] == "FAIL"]
+        assert failed == ([] if number == 1 else ["A6"])
+        if number == 1:
+            project.commit()
+        granted = forge("audit", "authorize", path, "--by", "ann")
+        assert (granted.code, granted.err) == (0, "")
+        project.git("add", "-A")
+        project.git("commit", "-qm", "Keep the ledger")
+        good = forge("audit", path, "--only", "A6", "--no-ledger")
+        assert (good.code, "nothing but evidence was committed since" in good.out) == (0, True)
+    ledger = (project.root / "Forge" / "evidence" / "audit_ledger.md").read_text()
+    assert "Forge/evidence" not in ledger
+
+
+def test_only_what_an_audit_has_seen_is_authorised(project: Project, forge: Terminal):
+    path = str(project.root)
+    make_environment(project.root / ".venv")
+    first = project.commit()
+    project.write({"app.py": "def double(x):\n    return x + x\n", "new.py": "x = 1\n"})
+    assert forge("audit", "evidence", path, "--summary", "Add.").code == 0
+    assert forge("audit", path).code == 0
+    unseen = forge("audit", "authorize", path)
+    assert (unseen.code, f"Commit {first[:12]} does not hold the files" in unseen.err) == (2, True)
+    assert "git add -A" in unseen.err
+    project.git("commit", "-qam", "All but the new file")
+    assert forge("audit", "authorize", path).code == 2
+    whole = project.commit()
+    other = forge("audit", "authorize", path, "--commit", first[:12])
+    assert (other.code, "does not hold the files" in other.err) == (2, True)
+    assert forge("audit", "authorize", path, "--commit", whole[:12]).code == 0
+
+
+def test_a_check_that_failed_besides_a6_stands_in_the_way(project: Project, forge: Terminal):
+    path = str(project.root)
+    project.write({"Forge/Contracts/notes.md": ""})
+    project.commit()
+    assert forge("audit", path).code == 1
+    refused = forge("audit", "authorize", path)
+    assert (refused.code, "Iteration 1 failed (A3, A5, A7, A8)" in refused.err) == (2, True)
 
 
 def test_history_that_was_rewritten_on_purpose_can_be_accepted(project: Project, forge: Terminal):

@@ -196,7 +196,7 @@ def _accept(path: Path) -> None:
 def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto: bool) -> None:
     """Authorise what was committed in the project in PATH, for check A6."""
     from forge.audits.evidence.ledger import authorize as write_authorization
-    from forge.audits.evidence.ledger import check_signed_off, open_writer, verify_in
+    from forge.audits.evidence.ledger import check_signed_off, open_writer
     from forge.audits.evidence.records import Kind
     from forge.errors import Invalid, NotFound
 
@@ -208,7 +208,7 @@ def authorize(path: Path, commit: str, by: str | None, bypass: str | None, auto:
             raise NotFound(f"There is no commit {commit[:80]!r} here.", hint="Commit first, then authorise.")
         kind = Kind.BYPASS if bypass is not None else Kind.AUTO_AUTHORIZED if auto else Kind.AUTHORIZED
         if kind is not Kind.BYPASS:
-            check_signed_off(verify_in(snapshot), snapshot.tree_id if full == snapshot.head else None)
+            check_signed_off(snapshot, full)
         writer = open_writer(_keys(), root, branch=snapshot.branch, head=snapshot.head)
         who = by or pwd.getpwuid(os.getuid()).pw_name
         entry = write_authorization(writer, snapshot.governance, full, who, kind=kind, reason=bypass or "")

@@ -1,13 +1,13 @@
 """A snapshot made of a few strings: for fixtures, for tests, for trying a check out. No disk, no git."""
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeVar
 
 from forge.audits.analysis import Analyzer
-from forge.audits.claims import read_claims
+from forge.audits.claims import read_claims, settle
 from forge.audits.paths import shown
 from forge.audits.project import CONFIG, EVIDENCE_FILES, find_governance, read_project
 from forge.audits.snapshot import AddedLine, Change, ChangeKind, Claims, Entry, Kind, Snapshot, Tree
@@ -38,12 +38,20 @@ class MemoryCommits:
 
     log: Sequence[str] = (HEAD,)
     files: Mapping[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
+    changes: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
+    """Paths by commit; a commit that is not told of changed `app.py`."""
 
     def find(self, commit: str) -> str | None:
         return next((known for known in self.log if known.startswith(commit)), None)
 
     def since(self, commit: str) -> Sequence[str] | None:
         return self.log[: self.log.index(commit)] if commit in self.log else None
+
+    def changed(self, commits: Sequence[str]) -> Mapping[str, Collection[str]]:
+        return {commit: self.changes.get(commit, ("app.py",)) for commit in commits}
+
+    def tree_without(self, commit: str, paths: Collection[str]) -> str:
+        return tree_id({p: data for (c, p), data in self.files.items() if c == commit and p not in paths})
 
     def read(self, commit: str, path: str) -> bytes | None:
         return self.files.get((commit, path))
@@ -87,7 +95,9 @@ def snapshot_of(
         evidence=evidence,
         trust=trust or Trust(),
         phase=phase,
-        claims=read_claims(claims) if claims is not None and not isinstance(claims, Claims) else claims,
+        claims=settle(read_claims(claims), before.keys() | now.keys())
+        if claims is not None and not isinstance(claims, Claims)
+        else claims,
         today=TODAY,
         desk=PlainDesk(),
     )

@@ -4,7 +4,7 @@ It is a value: reading it twice gives the same, nothing in it executes anything,
 one made from a repository is in `repository.py`; the one made from a few strings, for fixtures, in `memory.py`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
@@ -107,6 +107,14 @@ class Commits(Protocol):
 
     def since(self, commit: str) -> Sequence[str] | None:
         """The ids of what HEAD has and `commit` has not, newest first; None when `commit` is no ancestor of HEAD."""
+        ...
+
+    def changed(self, commits: Sequence[str]) -> Mapping[str, Collection[str]]:
+        """The paths in which each of these commits differs from one of its parents; all of them, of the first one."""
+        ...
+
+    def tree_without(self, commit: str, paths: Collection[str]) -> str:
+        """The hash of what was committed, without these files: that of a snapshot of just this, `Snapshot.tree_id`."""
         ...
 
     def read(self, commit: str, path: str) -> bytes | None:

@@ -6,14 +6,19 @@ looked at. Where a shallow clone ends nobody can tell, and it is said.
 
 import os
 import re
+from collections.abc import Collection, Mapping, Sequence
 
+from forge.errors import Invalid
 from forge.workspace.observed_errors import HistoryIsCut
-from forge.workspace.observed_git import explain_failure
+from forge.workspace.observed_git import bytes_of, explain_failure, name_of
 from forge.workspace.observed_mirror import Mirror
 from forge.workspace.observed_objects import ObservedObjects
+from forge.workspace.observed_trees import hash_tree
 
 _SOME_ID = re.compile(r"[0-9a-f]{4,64}")
 _WHOLE_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_LISTED = re.compile(rb"(\d+) [a-z]+ ([0-9a-f]+)\t([^\0]+)\0")
+_DIFFERS = ("--stdin", "-r", "-m", "--root", "-z", "--raw", "--no-renames")
 
 
 class ObservedHistory:
@@ -45,6 +50,29 @@ class ObservedHistory:
         if self._mirror.is_shallow and not self._edge().isdisjoint(found):
             raise _cut(commit)
         return found
+
+    def changed(self, commits: Sequence[str]) -> Mapping[str, Collection[str]]:
+        """The paths in which each of them differs from one of its parents; a merge has all that it brought together."""
+        found: dict[str, set[str]] = {commit: set() for commit in commits if _WHOLE_ID.fullmatch(commit)}
+        if not found:
+            return found
+        said = self._mirror.git.run("diff-tree", *_DIFFERS, stdin="".join(f"{c}\n" for c in found).encode())
+        parts = iter(said.split(b"\0"))
+        current: set[str] = set()
+        for part in parts:
+            if part.startswith(b":"):  # a path follows, whatever it is called: a commit's id, too
+                current.add(name_of(next(parts)))
+            elif part:
+                current = found[part.decode()]
+        return found
+
+    def tree_without(self, commit: str, paths: Collection[str]) -> str:
+        """The hash of what was committed, without these files."""
+        if not _WHOLE_ID.fullmatch(commit):
+            raise Invalid("A commit is named by its whole id here.", field="commit")
+        left_out = {bytes_of(path) for path in paths}
+        listed = _LISTED.findall(self._mirror.git.run("ls-tree", "-r", "-z", "--full-tree", commit))
+        return hash_tree((each for each in listed if each[2] not in left_out), self._mirror.object_format)
 
     def read(self, commit: str, path: str) -> bytes | None:
         """A file as it was in a commit or tree."""

@@ -13,6 +13,8 @@ from forge.audits.snapshot import Snapshot
 
 FIRST_CYCLE = "first cycle: nothing has been authorised yet"
 MOST_NAMED = 5
+MOST_ASKED = 1000
+"""Commits that are looked into; of so many nobody will say that they are all evidence."""
 SHORT = 12
 
 
@@ -50,7 +52,10 @@ def _nothing_granted(snapshot: Snapshot, lines: Sequence[Line]) -> Examination:
     first = next((body for line in lines if isinstance(body := body_of(line.entry), Audited)), None)
     if first is None or snapshot.head is None or first.head == snapshot.head:
         return skip(FIRST_CYCLE, "commits")
-    commits = snapshot.commits.since(first.head) if first.head else None
+    since = snapshot.commits.since(first.head) if first.head else None
+    commits = None if since is None else _with_content(snapshot, since)
+    if commits is not None and not commits:
+        return skip(f"{FIRST_CYCLE}, and only evidence was committed since the first audit", "commits")
     named = f": {_named(commits)}" if commits else ""
     message = f"commits were made since the first audit, and none was ever authorised{named}"
     found = Found("unauthorized", Severity.FAIL, message, _fix(snapshot), subject="HEAD")
@@ -72,8 +77,9 @@ def _since(snapshot: Snapshot, grant: Line) -> Examination:
         message = f"the authorised commit {body.commit[:SHORT]} is unknown here"
         fix = "Fetch the whole history (git fetch --unshallow), or authorise a commit that is there."
         return examined([*found, _error(snapshot, "unknown-commit", message, fix)], 0, "commits")
-    after = snapshot.commits.since(body.commit)
-    if after is None:
+    since = snapshot.commits.since(body.commit)
+    after = _with_content(snapshot, since or ())
+    if since is None:
         message = (
             f"the authorised commit {body.commit[:SHORT]} is not in the history of HEAD: it was rewritten"
         )
@@ -82,8 +88,17 @@ def _since(snapshot: Snapshot, grant: Line) -> Examination:
         count = f"{len(after)} commit{'' if len(after) == 1 else 's'}"
         message = f"{count} since the last authorised one ({body.commit[:SHORT]}): {_named(after)}"
         found.append(Found("unauthorized", Severity.FAIL, message, _fix(snapshot), subject="HEAD"))
-    detail = "" if found else f"nothing was committed since {body.commit[:SHORT]}, authorised by {body.by}"
-    return examined(found, 1 + len(after or ()), "commits", detail=detail)
+    is_good = all(one.severity is Severity.NOTE for one in found)
+    what = "nothing but evidence" if since else "nothing"
+    detail = f"{what} was committed since {body.commit[:SHORT]}, authorised by {body.by}" if is_good else ""
+    return examined(found, 1 + len(since or ()), "commits", detail=detail)
+
+
+def _with_content(snapshot: Snapshot, commits: Sequence[str]) -> list[str]:
+    """Without those that change evidence and nothing else: who commits the ledger adds nothing to be authorised."""
+    changed = snapshot.commits.changed(commits[-MOST_ASKED:])
+    is_evidence = snapshot.governance.is_evidence
+    return [one for one in commits if one not in changed or not all(map(is_evidence, changed[one]))]
 
 
 def _named(commits: Sequence[str]) -> str:
@@ -105,19 +120,20 @@ def _error(snapshot: Snapshot, rule: str, message: str, fix: str) -> Found:
 DOCS = """
 An authorisation is an entry of the ledger that `forge audit authorize` writes: one commit, by its full id, and who did
 it. The last one counts, for that commit and all before it. Prose is never read: a sentence about a commit authorises
-nothing.
+nothing. `forge audit authorize` takes a commit that holds exactly the files of the last audit, and that audit has to
+have signed off everything but this check.
 
 | rule | what it means |
 |---|---|
-| `unauthorized` | FAIL: HEAD has commits that came after it; they are counted and named |
+| `unauthorized` | FAIL: HEAD has commits that came after it; they are counted and named. Those that change nothing but the files of evidence do not count: the ledger is committed after the authorisation that is in it |
 | `rewritten-history` | FAIL: the authorised commit is no ancestor of HEAD any more |
 | `unknown-commit` | ERROR: it is not in this repository; in a shallow clone nobody can tell |
 | `broken-ledger` | ERROR: somebody tampered with the ledger, see W2 |
 | `unknown-signer` | ERROR: a key signed it that this machine does not know |
 | `bypassed` | a note: the commit was let through without an audit, with this reason |
 
-Before the first authorisation there is nothing to compare with: SKIP, as long as nothing was committed since the first
-audit.
+Before the first authorisation there is nothing to compare with: SKIP, as long as nothing but evidence was committed since
+the first audit.
 """
 
 CHECK = Check(

@@ -26,6 +26,15 @@ def _only_audited(head: str) -> Snapshot:
     return with_evidence(CODE, evidence, base=BEFORE, commits=_history())
 
 
+def _committed(*paths: str, grant: bool = True) -> Snapshot:
+    """A commit that changes these files, behind what was authorised or audited first."""
+    commits = MemoryCommits((HEAD, OLD), changes={HEAD: paths})
+    if grant:
+        return _granted(OLD, commits=commits)
+    evidence = ledger_files((Kind.AUDIT, audited(head=OLD)))
+    return with_evidence(CODE, evidence, base=BEFORE, commits=commits)
+
+
 def _prose() -> Snapshot:
     text = f"AUTHORIZED\ncommit: {HEAD}\n".encode()
     return with_evidence(CODE, {"audit_ledger.md": text}, base=BEFORE, commits=_history())
@@ -47,6 +56,7 @@ def _bypassed() -> Snapshot:
     return with_evidence(CODE, ledger_files((Kind.BYPASS, grant)), base=BEFORE, commits=_history())
 
 
+LEDGER = "Forge/evidence/audit_ledger.jsonl"
 FIXTURES = (
     Fixture("HEAD is authorised", lambda: _granted(HEAD), "PASS"),
     Fixture("a bypass with its reason", _bypassed, "PASS", ("bypassed",)),
@@ -55,6 +65,15 @@ FIXTURES = (
     Fixture("a commit in prose only", _prose, "SKIP"),
     Fixture("committed, never authorised", lambda: _only_audited(OLD), "FAIL", ("unauthorized",)),
     Fixture("a commit after the authorised one", lambda: _granted(OLD), "FAIL", ("unauthorized",)),
+    Fixture("the ledger committed afterwards", lambda: _committed(LEDGER), "PASS"),
+    Fixture("the ledger committed first", lambda: _committed(LEDGER, grant=False), "SKIP"),
+    Fixture("code beside the ledger", lambda: _committed(LEDGER, "app.py"), "FAIL", ("unauthorized",)),
+    Fixture(
+        "another file in its folder",
+        lambda: _committed("Forge/evidence/app.py"),
+        "FAIL",
+        ("unauthorized",),
+    ),
     Fixture("an unknown commit", lambda: _granted(GONE), "ERROR", ("unknown-commit",)),
     Fixture("an authorisation changed by hand", _forged, "ERROR", ("broken-ledger",)),
     Fixture("an authorisation by a stranger", _by_a_stranger, "ERROR", ("unknown-signer",)),

@@ -25,7 +25,7 @@ from forge.audits.evidence.rendering_ledger import begin_ledger, render_ledger_e
 from forge.audits.evidence.writing import Writer, add_record, recent_entries
 from forge.audits.models import AuditReport, CheckResult, Severity, Verdict
 from forge.audits.paths import shown
-from forge.audits.project import Governance
+from forge.audits.project import EVIDENCE_FILES, Governance
 from forge.audits.snapshot import Snapshot
 from forge.audits.trust import Trust, seen_at
 from forge.errors import Conflict, Invalid
@@ -39,6 +39,8 @@ LEDGER = Book(
     render=render_ledger_entry,
 )
 GRANTS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
+GATE = "A6"
+"""The check that asks for authorisations."""
 MOST_PLANNED = 100
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ITERATION = re.compile(r"^## .* -- Iteration (\d{1,9})\s*$", re.MULTILINE)
@@ -64,7 +66,7 @@ def append_audit(
             checks=tuple(map(_result, report.checks)),
             warnings=tuple(map(_result, report.warnings)),
             fix_plan=tuple(_plan(report))[:MOST_PLANNED],
-            files=listed([shown(path) for path in sorted(files)]),
+            files=listed([shown(path) for path in sorted(changed)]),
             branch=report.branch and fit(report.branch),
             head=report.head,
             base=report.base,
@@ -72,6 +74,7 @@ def append_audit(
             request=key,
         )
 
+    changed = [path for path in files if not governance.is_evidence(path)]
     with open_folder(writer.root, governance) as folder:
         if key and (found := _find_key(recent_entries(folder, LEDGER), key)):
             return found
@@ -101,20 +104,36 @@ def authorize(
         return add_record(folder, LEDGER, writer, kind, make, at=stamp(at or now()))
 
 
-def check_signed_off(state: BookState, tree: str | None) -> None:
-    """Raises unless the last audit was signed off, and of that tree (when one is named)."""
-    audit = last_audit(state.lines)
-    if audit is None or audit.outcome is not AuditOutcome.SIGNED_OFF:
+def check_signed_off(snapshot: Snapshot, commit: str) -> None:
+    """Raises unless the last audit signed off exactly what that commit holds."""
+    audit = last_audit(verify_in(snapshot).lines)
+    failed = failed_checks(audit) if audit else ()
+    if audit is None or failed:
         what = "There is no audit yet" if audit is None else f"Iteration {audit.iteration} failed"
+        codes = f" ({', '.join(failed)})" if failed else ""
         raise Conflict(
-            f"{what}: nothing is authorised before an audit has signed it off.",
+            f"{what}{codes}: nothing is authorised before an audit has signed it off.",
             hint="Run forge audit; or say why not to wait for it, with --bypass.",
         )
-    if tree is not None and audit.tree != tree:
+    evidence = {snapshot.governance.path("evidence", name) for name in EVIDENCE_FILES}
+    if snapshot.commits.tree_without(commit, evidence) != audit.tree:
+        is_uncommitted = snapshot.tree_id == audit.tree
         raise Conflict(
-            f"The files are not those that iteration {audit.iteration} signed off.",
-            hint="Run forge audit again; or say why not to wait for it, with --bypass.",
+            f"Commit {commit[:12]} does not hold the files that iteration {audit.iteration} signed off.",
+            hint="Part of them is not committed: git add -A, git commit, then authorise."
+            if is_uncommitted and commit == snapshot.head
+            else "Audit exactly what is committed (forge audit evidence, forge audit), then authorise; "
+            "or say why not to wait for it, with --bypass.",
         )
+
+
+def failed_checks(audit: Audited) -> tuple[str, ...]:
+    """What stands in the way of an authorisation: whatever blocked, but for A6, which only waits for one."""
+    if audit.outcome is AuditOutcome.SIGNED_OFF:
+        return ()
+    results = (*audit.checks, *audit.warnings)
+    blocking = tuple(line.code for line in results if line.result in (Verdict.FAIL, Verdict.ERROR))
+    return tuple(code for code in blocking if code != GATE) if blocking else ("no check",)
 
 
 def verify(
