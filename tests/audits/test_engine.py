@@ -199,3 +199,19 @@ def test_the_report_says_what_was_looked_at():
         "claimed_files": ["app.py", "b.py"],
         "changed_files": 1,
     }
+
+
+def test_what_could_not_be_examined_cannot_be_accepted():
+    blind = run(check(found(Severity.ERROR, subject="x")))
+    finding = blind.checks[0].findings[0].model_copy(update={"severity": Severity.FAIL})
+    file = freeze([finding], since=date(2025, 12, 1), until=None, reason="later")
+    again = run(check(found(Severity.ERROR, subject="x")), files={**FILES, BASELINE: file.model_dump_json()})
+    assert (again.overall, again.checks[0].findings[0].known) == (Verdict.FAIL, None)
+
+
+def test_a_check_that_looked_at_nothing_does_not_pass_with_what_was_accepted():
+    first = run(check(examination=Examination((found(subject="x"),), 0, "files")))
+    frozen = run(
+        check(examination=Examination((found(subject="x"),), 0, "files")), files=accepted(first, None)
+    )
+    assert frozen.checks[0].result is Verdict.ERROR

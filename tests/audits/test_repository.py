@@ -1,5 +1,7 @@
 """The snapshot of a real repository: everything a check may ask, in every state a repository can be in."""
 
+import hashlib
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import date
@@ -17,7 +19,7 @@ from forge.audits.project import ForgeJson, Governance, Project
 from forge.audits.repository import EvidenceRefused, open_snapshot
 from forge.audits.snapshot import AddedLine, Change, ChangeKind, Entry, Kind, Snapshot
 from forge.audits.trust import Trust
-from forge.workspace.observed_errors import NotARepository
+from forge.workspace.observed_errors import BrokenRepository, NotARepository
 
 TODAY = date(2026, 1, 2)
 Open = Callable[..., Snapshot]
@@ -292,3 +294,15 @@ def test_added_lines_are_lines_of_their_files(
         assert {path for change in snapshot.changes for path in change.paths} == (
             before.keys() | after.keys()
         ) - untouched
+
+
+def test_an_object_that_is_not_what_its_name_stands_for_is_refused(repository: Repository, look: Open):
+    bad = b"import evil\n"
+    blob = hashlib.sha1(b"blob %d\0" % len(bad) + bad).hexdigest()
+    forged = repository.path / ".git/objects" / blob[:2] / blob[2:]
+    forged.parent.mkdir(exist_ok=True)
+    forged.write_bytes(zlib.compress(b"blob 10\0import os\n"))
+    repository.write({"bad.py": bad})
+    snapshot = look(repository.path)
+    with pytest.raises(BrokenRepository, match="name stands for"):
+        snapshot.tree.read("bad.py")

@@ -11,9 +11,11 @@ from datetime import date
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forge.audits.models import Finding, Known, Severity
+from forge.audits.paths import shown
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 
 NAME = "audit_baseline.json"
+ACCEPTABLE = (Severity.FAIL, Severity.WARN)
 NEVER = frozenset({"A1", "A2", "A3", "A5", "A6", "A7", "A8", "W2"})
 
 
@@ -47,7 +49,7 @@ class Baseline:
         found = self.accepted.get((check, fingerprint))
         if found is None or check in NEVER or (found.until is not None and found.until < today):
             return None
-        return Known(since=found.since, until=found.until, reason=found.reason)
+        return Known(since=found.since, until=found.until, reason=shown(found.reason))
 
 
 def baseline_path(snapshot: Snapshot) -> str:
@@ -66,7 +68,7 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        return Baseline({}, f"{path} cannot be read: {where + ': ' if where else ''}{first['msg']}")
+        return Baseline({}, f"{path} cannot be read: {shown(where) + ': ' if where else ''}{first['msg']}")
     return Baseline({(one.check, one.fingerprint): one for one in file.findings})
 
 
@@ -84,6 +86,6 @@ def freeze(findings: Iterable[Finding], *, since: date, until: date | None, reas
             reason=finding.known.reason if finding.known else reason,
         )
         for finding in findings
-        if finding.check not in NEVER and finding.severity in (Severity.FAIL, Severity.WARN)
+        if finding.check not in NEVER and finding.severity in ACCEPTABLE
     ]
     return BaselineFile(findings=sorted(kept, key=lambda one: (one.check, one.path or "", one.fingerprint)))

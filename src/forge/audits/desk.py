@@ -6,6 +6,7 @@ side by side, and so that a file made to kill or to stall a parser takes nothing
 
 import os
 import pickle
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -29,6 +30,8 @@ WORTH_A_CREW = 2 << 20
 """Bytes that are analysed faster by several processes, their start included."""
 HARMLESS = 32 << 10
 """Bytes of a file that is analysed here: even if it is made for it, it takes some seconds and no deep stack."""
+PATIENCE_S = 2.0
+"""After so long with small files the rest goes to processes that can be ended, however small it is."""
 CHUNK_BYTES = 256 << 10
 CHUNK_FILES = 100
 
@@ -95,8 +98,14 @@ class LocalDesk:
         pickled = _pickled(analyzer) if there else None
         if there and (self._crew is None or pickled is None or not self._crew.can(pickled)):
             here, there = entries, ()
-        for entry in here:
+        slow_at = time.monotonic() + PATIENCE_S
+        for number, entry in enumerate(here):
             yield (entry.suffix, entry.blob), encode(analyzer(entry.suffix, tree.read(entry.path)))
+            if self._crew is not None and time.monotonic() > slow_at and number + 1 < len(here):
+                pickled = _pickled(analyzer)
+                if pickled is not None and self._crew.can(pickled):
+                    there = [*here[number + 1 :], *there]
+                    break
         if there and self._crew is not None and pickled is not None:
             for piece, value in self._crew.run(pickled, _chunks(there, tree)):
                 yield (

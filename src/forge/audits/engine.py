@@ -11,7 +11,7 @@ from datetime import datetime
 
 from forge.audits.baseline import NEVER, Baseline, read_baseline
 from forge.audits.check import Check, Examination, Found
-from forge.audits.findings import Describer
+from forge.audits.findings import Describer, shown_text
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
@@ -49,7 +49,7 @@ def audit(
         checks=[result for result in results if not _is_warning(result)],
         warnings=[result for result in results if _is_warning(result)],
         project=snapshot.name,
-        branch=snapshot.branch,
+        branch=snapshot.branch and shown(snapshot.branch),
         head=snapshot.head,
         base=snapshot.base,
         tree=snapshot.tree_id,
@@ -67,10 +67,10 @@ def judge(check: Check, examination: Examination) -> Verdict:
 def _judge(check: Check, examination: Examination, severities: Sequence[Severity]) -> Verdict:
     if examination.skipped is not None:
         return Verdict.SKIP
-    if examination.examined == 0 and not examination.found:
-        return Verdict.ERROR
     worst = next((severity for severity in _ORDER if severity in severities), None)
     verdict = _VERDICTS[worst] if worst else Verdict.PASS
+    if verdict is Verdict.PASS and examination.examined == 0:
+        return Verdict.ERROR
     return Verdict.WARN if verdict is Verdict.FAIL and not check.is_blocking else verdict
 
 
@@ -84,7 +84,7 @@ def _run(check: Check, snapshot: Snapshot, describe: Describer, only_path: str |
         code=check.code,
         name=check.name,
         result=_judge(check, examination, counted),
-        detail=_detail(examination, findings, only_path),
+        detail=shown_text(_detail(examination, findings, only_path)),
         is_blocking=check.is_blocking,
         findings=findings,
         examined=examination.examined,

@@ -3,9 +3,9 @@
 import shlex
 from collections import Counter
 
-from forge.audits.baseline import Baseline
+from forge.audits.baseline import ACCEPTABLE, Baseline
 from forge.audits.check import Check, Found
-from forge.audits.models import Finding
+from forge.audits.models import Finding, Known
 from forge.audits.paths import shown
 from forge.audits.secrets.masking import masked
 from forge.audits.secrets.scanning import scan
@@ -42,8 +42,14 @@ class Describer:
             fix=shown_text(found.fix),
             reproduce=self._command(found),
             fingerprint=fingerprint,
-            known=self.baseline.find(self._check.code, fingerprint, self._snapshot.today),
+            known=self._known(found, fingerprint),
         )
+
+    def _known(self, found: Found, fingerprint: str) -> Known | None:
+        """What could not be examined cannot be accepted either."""
+        if found.severity not in ACCEPTABLE:
+            return None
+        return self.baseline.find(self._check.code, fingerprint, self._snapshot.today)
 
     def _fingerprint(self, found: Found) -> str:
         about = [self._check.code, found.rule, found.path and shown(found.path), shown_text(found.subject)]

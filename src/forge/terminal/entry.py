@@ -5,6 +5,7 @@ import sys
 import click
 
 from forge.errors import ForgeError
+from forge.terminal.text import clean
 
 
 def run_command(command: click.Command, name: str) -> None:
@@ -24,7 +25,7 @@ def run_command(command: click.Command, name: str) -> None:
 
 
 def show_error(error: ForgeError) -> None:
-    for line in error.message.splitlines():
+    for line in clean(error.message).splitlines():
         click.echo(f"{click.style('error:', fg='red', bold=True)} {line}", err=True)
     if error.hint:
-        click.echo(f"{click.style(' hint:', fg='yellow')} {error.hint}", err=True)
+        click.echo(f"{click.style(' hint:', fg='yellow')} {clean(error.hint)}", err=True)

@@ -1,6 +1,7 @@
 """Contents by their ids, from one git that is kept running: nothing is read from the work tree, so nothing changes while
 it is read and no link is followed. May be used by many threads."""
 
+import hashlib
 import os
 import select
 import subprocess
@@ -76,7 +77,13 @@ class ObservedObjects:
         if size > MOST_BYTES:
             raise TooLarge(f"An object of {size:,} bytes is more than is read.")
         data = self._exactly(process, size + 1)[:-1]
-        return GitObject(head[0].decode(), head[1].decode(), data)
+        found = GitObject(head[0].decode(), head[1].decode(), data)
+        if not _is_genuine(found):
+            raise BrokenRepository(
+                f"The object {found.id[:12]} does not have the content its name stands for.",
+                hint="The repository is damaged, or somebody forged it: `git fsck` says more.",
+            )
+        return found
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._is_closed:
@@ -132,3 +139,11 @@ class ObservedObjects:
         if not data:
             raise BrokenRepository("git stopped reading objects.", hint="`git fsck` says more.")
         return data
+
+
+def _is_genuine(found: GitObject) -> bool:
+    """git itself believes what lies under a name; what is kept by that name must be what it stands for."""
+    digest = hashlib.new("sha1" if len(found.id) == 40 else "sha256", usedforsecurity=False)
+    digest.update(f"{found.kind} {len(found.data)}\0".encode())
+    digest.update(found.data)
+    return digest.hexdigest() == found.id

@@ -34,6 +34,8 @@ class Glob:
 
     def __init__(self, glob: str) -> None:
         """ValueError when it cannot be read."""
+        if len(glob) > MAX_PATTERN:
+            raise ValueError(f"not a pattern: longer than {MAX_PATTERN} characters")
         self._is_path = "/" in glob.strip("/")
         self._full: Callable[[bytes], object] = _compile(_translate(glob.strip("/"))).fullmatch
 

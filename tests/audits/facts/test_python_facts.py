@@ -236,3 +236,13 @@ def _by_interpreter(data: bytes) -> list[tuple[int, int, str, tuple[str, ...]]] 
             names = tuple(alias.name for alias in node.names)
             found.append((node.lineno, node.level, node.module or "", names))
     return sorted(found)
+
+
+@pytest.mark.parametrize("cookie", ["utf-7", "unicode_escape", "rot13", "utf_16"])
+def test_a_declared_encoding_in_which_code_can_hide_makes_a_file_unreadable(cookie: str) -> None:
+    assert FACTS(".py", f"# x\n# coding: {cookie}\nimport a\n".encode()).broken_line == 2
+
+
+@pytest.mark.parametrize("cookie", ["utf-8", "utf8", "latin-1", "ascii", "cp1252", "utf_8_sig"])
+def test_an_ordinary_declared_encoding_is_fine(cookie: str) -> None:
+    assert FACTS(".py", f"# -*- coding: {cookie} -*-\nimport a\n".encode()).broken_line is None

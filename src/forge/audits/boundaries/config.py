@@ -4,11 +4,15 @@ Whatever is wrong in it is said with its line: a rule that is silently skipped i
 """
 
 import json
+from collections import Counter
 from datetime import date
 from typing import Annotated, Any, Self, cast
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+MOST_BYTES = 256 << 10
+"""People write these; a larger one was made to keep somebody busy."""
 
 _MOST_NESTED = 64
 
@@ -108,7 +112,7 @@ class Boundaries(_Strict):
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         names = [layer.name for layer in self.layers]
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        if twice := first_twice(names):
             raise ValueError(f"the layer {twice!r} is there twice")
         if self.exhaustive and not self.containers:
             raise ValueError("`exhaustive` needs `containers`: which folders must be covered?")
@@ -139,11 +143,16 @@ class Rank(_Strict):
     is_independent: bool
 
 
+def first_twice(names: list[str]) -> str | None:
+    counts = Counter(names)
+    return next((name for name in names if counts[name] > 1), None)
+
+
 def read_order(order: list[str]) -> list[Rank]:
     """ValueError when it contradicts itself."""
     ranks = [_read_rank(text) for text in order]
     names = [name for rank in ranks for name in rank.names]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    if twice := first_twice(names):
         raise ValueError(f"`order` has the layer {twice!r} twice")
     return ranks
 
@@ -163,6 +172,8 @@ def _read_rank(text: str) -> Rank:
 
 def read_boundaries(data: bytes) -> Boundaries:
     """BadBoundaries when anything in it is not as it must be."""
+    if len(data) > MOST_BYTES:
+        raise BadBoundaries(f"has more than {MOST_BYTES >> 10} KiB", 1)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -186,7 +197,7 @@ def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
     keys = dict(pairs)
     if len(keys) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"has the key {next(n for n in names if names.count(n) > 1)!r} twice in one object")
+        raise ValueError(f"has the key {first_twice(names)!r} twice in one object")
     return keys
 
 

@@ -14,7 +14,8 @@ from forge.audits.facts.python_routes import routes_of
 
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _CODECS = re.compile(
-    r"(latin-?1|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5)$", re.I
+    r"(utf-?8(-sig)?|ascii|us-ascii|latin-?1|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5)$",
+    re.I,
 )
 _MOST_SECOND_OPINION = 256 << 10
 _MOST_NESTED = 100
@@ -22,6 +23,8 @@ _asking = Lock()
 
 
 def python_facts(data: bytes) -> FileFacts:
+    if (line := _disguised(data)) is not None:
+        return FileFacts(broken_line=line)
     source = _source(data)
     root = parse(Grammar.PYTHON, source)
     if root is None:
@@ -50,12 +53,23 @@ def _source(data: bytes) -> bytes:
 
 
 def _declared(data: bytes) -> str | None:
-    for line in data.split(b"\n", 2)[:2]:
+    """The encoding a file names for itself, with its line in mind: PEP 263 looks at the first two."""
+    _, name = _cookie(data)
+    return name if name is not None and _CODECS.match(name) else None
+
+
+def _disguised(data: bytes) -> int | None:
+    """The line of a declaration with which Python would read other code than anybody sees (UTF-7, unicode_escape)."""
+    line, name = _cookie(data)
+    return line if name is not None and not _CODECS.match(name) else None
+
+
+def _cookie(data: bytes) -> tuple[int, str | None]:
+    for number, line in enumerate(data.split(b"\n", 2)[:2], start=1):
         match = _CODING.match(line.removeprefix(b"\xef\xbb\xbf")[:200])
         if match is not None:
-            name = match[1].decode("ascii", "replace").replace("_", "-")
-            return name if _CODECS.match(name) else None
-    return None
+            return number, match[1].decode("ascii", "replace").replace("_", "-")
+    return 0, None
 
 
 def _broken_line(root: Node, data: bytes, source: bytes) -> int | None:

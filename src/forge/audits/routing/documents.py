@@ -62,7 +62,7 @@ class Piece:
 def _merged(value: Piece) -> list[tuple[Piece, Piece]]:
     """One level: what is merged into the merged is nobody's idea of a route."""
     sources = value.items if value.shape is Shape.LIST else [value]
-    mappings = [source for source in sources if source.shape is Shape.MAPPING]
+    mappings = {id(source): source for source in sources if source.shape is Shape.MAPPING}.values()
     return [pair for each in mappings for pair in zip(each.items[::2], each.items[1::2], strict=False)]
 
 
