@@ -204,6 +204,12 @@ SCENARIOS: list[
     ("a repository inside", nest, ["app/a.py"], fail((UNCLAIMED, "vendor"))),
     ("a repository inside, claimed", nest, ["app/a.py", "vendor/"], PASS),
     ("odd names", odd_names, ["new\nline.py", "\udcff.py", 'quo"te.py', "a,b.py"], PASS),
+    (
+        "odd names as reports show them",
+        odd_names,
+        ["new\\x0aline.py", "\\xff.py", 'quo"te.py', "a\\x2cb.py"],
+        PASS,
+    ),
     ("an accent as two characters", decompose, ["na\u00efve.py"], PASS),
     ("an unchanged file", edit, ["app/a.py", "app/b.py"], fail((PHANTOM, "app/b.py"))),
     ("a missing file", edit, ["app/a.py", "app/no.py"], fail((PHANTOM, "app/no.py"))),

@@ -133,3 +133,17 @@ def test_a_sarif_that_is_wrong_would_be_noticed():
     written = json.loads(json.dumps(sarif(report(finding()), [A4])))
     written["runs"][0]["results"][0]["level"] = "terrible"
     assert not jsonschema_rs.is_valid(sarif_schema(), written)
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("app/a b.py", "app/a%20b.py"),
+        ("caf\\xe9.py", "caf%E9.py"),
+        ("café.py", "caf%C3%A9.py"),
+        ("a\\x0ab\\\\c.py", "a%0Ab%5Cc.py"),
+    ],
+)
+def test_an_address_in_sarif_is_made_of_the_real_bytes_of_a_name(path: str, uri: str):
+    written = sarif(report(finding(path=path)), [A4])["runs"][0]["results"][0]
+    assert written["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+from forge.audits.claims import settle
 from forge.audits.paths import shown
 from forge.audits.project import (
     CONFIG,
@@ -95,7 +96,7 @@ def open_snapshot(  # noqa: PLR0913
             evidence=_read_evidence(observed.root, governance),
             trust=trust,
             phase=phase,
-            claims=claims,
+            claims=claims and settle(claims, {name for one in changes for name in one.paths}, tree.entries),
             today=today,
             desk=desk,
         )

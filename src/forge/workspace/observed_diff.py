@@ -38,6 +38,10 @@ class ObservedChange:
     is_blank_only: bool = False
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.path,) if self.old_path is None else (self.old_path, self.path)
+
+    @property
     def has_other_content(self) -> bool:
         return self.old_blob != self.new_blob
 

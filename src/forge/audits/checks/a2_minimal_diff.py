@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a2_fixtures import FIXTURES
+from forge.audits.claims import RENAME, write_claim
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.project import CONFIG
@@ -56,10 +57,14 @@ def _renames(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]:
             rule="rename",
             severity=Severity.FAIL,
             message=f"{old} was renamed to {new}, and no rename was planned.",
-            fix=f'Give it back its name, or claim the rename: --claimed-files "{old}=>{new}".',
+            fix=f'Give it back its name, or claim the rename: --claimed-files "{_pair(change.old_path, change.path)}".',
             path=change.path,
             subject=change.old_path,
         )
+
+
+def _pair(old: str, new: str) -> str:
+    return f"{write_claim(old)}{RENAME}{write_claim(new)}"
 
 
 def _too_large(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from forge import __version__
 from forge.audits.check import Check
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
+from forge.audits.paths import unshown
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {
@@ -96,7 +97,7 @@ def _result(finding: Finding, index: int) -> dict[str, Any]:
 
 
 def _location(finding: Finding) -> dict[str, Any]:
-    uri = quote(finding.path or "", safe="/")
+    uri = quote(unshown(finding.path or ""), safe="/", errors="surrogateescape")
     location: dict[str, Any] = {"artifactLocation": {"uri": uri, "uriBaseId": "ROOT"}}
     if finding.line:
         region: dict[str, Any] = {"startLine": finding.line}
