@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from forge.audits.check import Found
 from forge.audits.checks.a9_dependencies import CHECK
 from forge.audits.dependencies.packages import known_names
-from forge.audits.dependencies.stdlib import STDLIB
 from forge.audits.engine import judge
+from forge.audits.facts.stdlib import STDLIB
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
 from forge.audits.selftest import prove

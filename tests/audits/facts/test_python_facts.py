@@ -115,6 +115,136 @@ def test_suppress_makes_an_import_optional() -> None:
     assert imports(code) == [Import("a", 2, is_optional=True), Import("b", 4)]
 
 
+def optional(code: str) -> dict[str, bool]:
+    return {i.module: i.is_optional for i in imports(code) if i.module not in ("importlib.util", "sys")}
+
+
+@pytest.mark.parametrize(
+    ("tried", "is_optional"),
+    [
+        ("import json", False),
+        ("import json, urllib2", False),
+        ("x = y.z", False),
+        ("import json\n    import ujson", True),
+        ("from urllib3.contrib import pyopenssl", True),
+        ("from . import _fast", True),
+        ("importlib.import_module(name)", True),
+    ],
+)
+def test_an_else_depends_on_what_was_tried_only_if_that_can_be_missing(tried: str, is_optional: bool) -> None:
+    code = f"try:\n    {tried}\nexcept ImportError:\n    pass\nelse:\n    import c\n"
+    assert optional(code)["c"] is is_optional
+
+
+def test_a_way_out_through_the_same_package_makes_that_package_needed() -> None:
+    code = "try:\n    import a.x, b\nexcept ImportError:\n    from a.y import z\n    import c\n"
+    assert optional(code) == {"a.x": False, "b": True, "a.y": False, "c": True}
+
+
+def test_a_way_out_that_is_tried_itself_makes_nothing_needed() -> None:
+    inner = "    try:\n        import a.y\n    except ImportError:\n        pass\n"
+    assert optional(f"try:\n    import a.x\nexcept ImportError:\n{inner}") == {"a.x": True, "a.y": True}
+    inner = "    try:\n        import a.x\n    except ImportError:\n        import a.y\n"
+    assert optional(f"try:\n{inner}except ImportError:\n    a = None\n") == {"a.x": True, "a.y": True}
+
+
+def test_a_name_that_many_packages_share_is_no_package() -> None:
+    code = "try:\n    import google.cloud.ndb\nexcept ImportError:\n    import google.appengine.ext\n"
+    assert optional(code) == {"google.cloud.ndb": True, "google.appengine.ext": True}
+
+
+@pytest.mark.parametrize(
+    ("handling", "is_optional"),
+    [
+        ("raise", False),
+        ("log(1)\n    raise", False),
+        ("raise RuntimeError('pip install a') from e", False),
+        ("raise SystemExit(1)", False),
+        ("sys.exit('pip install a')", False),
+        ("print('pip install a')\n    exit(1)", False),
+        ("if strict:\n        raise", True),
+        ("raise unittest.SkipTest('no a')", True),
+        ("raise SkipTest", True),
+        ("pytest.skip('no a', allow_module_level=True)", True),
+        ("a = None", True),
+    ],
+)
+def test_a_failure_that_ends_the_program_was_not_allowed_for(handling: str, is_optional: bool) -> None:
+    code = f"try:\n    import a\nexcept ImportError as e:\n    {handling}\n"
+    assert optional(code) == {"a": is_optional}
+    in_function = "def f():\n" + "".join(f"    {line}\n" for line in code.splitlines())
+    assert optional(in_function) == {"a": True}
+
+
+def test_the_first_handler_that_takes_it_decides() -> None:
+    code = "try:\n    import a\nexcept ValueError:\n    raise\nexcept ImportError:\n    a = None\nexcept Exception:\n    raise\n"
+    assert optional(code) == {"a": True}
+    assert optional("try:\n    import a\nexcept ImportError:\n    raise\nexcept Exception:\n    pass\n") == {
+        "a": False
+    }
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "find_spec('a')",
+        "importlib.util.find_spec('a') is not None",
+        "find_spec('a.b') != None",
+        "None is not 1 and find_spec('a')",
+        "bool(find_spec('a'))",
+        "(spec := find_spec('a')) is not None",
+        "not (find_spec('a') is None)",
+        "pkgutil.find_loader('a')",
+        "HAS",
+        "HAS and x",
+        "not MISSING",
+        "has_a()",
+        "find_spec('a') or find_spec('q')",
+    ],
+)
+def test_what_was_looked_for_is_optional_and_nothing_else(condition: str) -> None:
+    before = (
+        "HAS: bool = importlib.util.find_spec('a') is not None\nMISSING = find_spec('a') is None\n"
+        "def has_a():\n    return find_spec('a') is not None\n"
+    )
+    code = f"{before}if {condition}:\n    import a.b\n    import c\nelse:\n    import d\n"
+    assert optional(code) == {"a.b": True, "c": False, "d": False}
+    code = f"{before}if x:\n    pass\nelif {condition}:\n    import a\n"
+    assert optional(code) == {"a": True}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "find_spec('b')",
+        "find_spec('a') is None",
+        "not find_spec('a')",
+        "find_spec(a)",
+        "find_spec(f'{a}')",
+        "find_spec('a') or x",
+        "OTHER",
+        "has(1)",
+        "find_spec()",
+        "find_spec('a') is not None is not None",
+    ],
+)
+def test_a_question_about_something_else_protects_nothing(condition: str) -> None:
+    assert optional(f"HAS = find_spec('a')\nif {condition}:\n    import a\n") == {"a": False}
+
+
+def test_what_is_not_missing_is_there() -> None:
+    code = "if find_spec('a') is None:\n    a = None\nelse:\n    import a\n"
+    assert optional(code) == {"a": True}
+
+
+def test_a_great_many_imports_in_one_try_take_no_great_time() -> None:
+    body = "".join(f"    import a{n}\n" for n in range(4_000))
+    clauses = "".join(f"except E{n}:\n    pass\n" for n in range(4_000))
+    found = imports(f"try:\n{body}{clauses}except ImportError:\n    pass\n")
+    assert len(found) == 4_000
+    assert all(i.is_optional for i in found)
+
+
 def test_a_function_defined_in_a_try_is_not_protected_by_it() -> None:
     code = "try:\n    def f():\n        import a\nexcept ImportError:\n    pass\n"
     assert imports(code) == [Import("a", 3, is_lazy=True)]

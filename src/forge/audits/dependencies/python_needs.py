@@ -11,8 +11,8 @@ from forge.audits.dependencies.manifests.requirement import normal
 from forge.audits.dependencies.needs import Need, Standing, worst_of
 from forge.audits.dependencies.packages import Package, declared_name, modules_of, package_of
 from forge.audits.dependencies.roles import Role, role_of, vendored_name
-from forge.audits.dependencies.stdlib import STDLIB
 from forge.audits.facts.models import FileFacts, Import
+from forge.audits.facts.stdlib import STDLIB
 from forge.audits.imports.loose import read_text
 from forge.audits.imports.modules import PythonModules
 from forge.audits.snapshot import Snapshot

@@ -42,7 +42,8 @@ class Import(Struct, frozen=True, array_like=True):
     is_type_only: bool = False
     """Below `if TYPE_CHECKING`, or `import type`."""
     is_optional: bool = False
-    """In a `try` whose handler takes ImportError (in that handler, in its `else`), or in `contextlib.suppress(ImportError)`."""
+    """May fail without harm: in a `try` whose handler takes ImportError and goes on (in that handler; in its `else` if the
+    body tries something that does not come with Python), in `contextlib.suppress(ImportError)`, below `if find_spec("it")`."""
     is_dynamic: bool = False
     """`importlib.import_module("literal")`, `__import__("literal")`, `import("literal")`, `require.resolve("literal")`."""
     is_lazy: bool = False

@@ -5,7 +5,7 @@ nearly all of it, is never visited.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -14,6 +14,7 @@ from forge.audits.facts.models import Import
 from forge.audits.facts.parsing import cut, line_of, path_to, words
 from forge.audits.facts.python_context import Context, context_of
 from forge.audits.facts.python_dynamic import dynamic_import, loader_names
+from forge.audits.facts.python_guards import Guards
 
 Bound = tuple[str, str, str]
 """Local name, module as written with its dots, original name or nothing for the module itself."""
@@ -40,15 +41,20 @@ def imports_of(root: Node, source: bytes) -> Imports:
     found: list[tuple[int, Import]] = []
     bound: dict[Bound, None] = {}
     typing_names = _typing_names(source)
+    guards = Guards(root, source)
+
+    def context(path: list[tuple[str | None, Node]]) -> Context:
+        return context_of(path, source, typing_names, guards)
+
     for offset in words(source, "import"):
         path = path_to(root, offset)
-        for item, names in _at(path, source, offset, typing_names):
+        for item, names in _at(path, source, offset, context):
             found.append((offset, item))
             bound.update(dict.fromkeys(names))
     loaders = loader_names(bound)
     for offset in words(source, *sorted(loaders.words)):
         path = path_to(root, offset)
-        item = dynamic_import(path, source, loaders, lambda p=path: context_of(p, source, typing_names))
+        item = dynamic_import(path, source, loaders, lambda p=path: context(p))
         if item is not None:
             found.append((offset, item))
     found.sort(key=lambda pair: pair[0])
@@ -62,15 +68,18 @@ def _typing_names(source: bytes) -> frozenset[str]:
 
 
 def _at(
-    path: list[tuple[str | None, Node]], source: bytes, offset: int, typing_names: frozenset[str]
+    path: list[tuple[str | None, Node]],
+    source: bytes,
+    offset: int,
+    context: Callable[[list[tuple[str | None, Node]]], Context],
 ) -> Iterable[tuple[Import, list[Bound]]]:
     statement = path[-2][1] if len(path) > 1 else path[0][1]
     if statement.type in _STATEMENTS and path[-1][1].type == "import":
         if not _begins_a_statement(statement, source):
             return ()
-        return _statement(statement, source, context_of(path, source, typing_names))
+        return _statement(statement, source, context(path))
     if any(node.is_error for _, node in path[-3:]):
-        return _from_line(source, offset, context_of(path, source, typing_names))
+        return _from_line(source, offset, context(path))
     return ()
 
 

@@ -45,6 +45,8 @@ _REMOVED = frozenset(
         "xdrlib",
     ]
 )
+_TESTS = frozenset({"test"})
+"""Python's own tests, with `test.support`: installed with it, and missing in the interpreter's list."""
 _ADDED = frozenset(
     [
         "_colorize",
@@ -122,4 +124,4 @@ _PYTHON_2 = frozenset(
     ]
 )
 
-STDLIB = sys.stdlib_module_names | _REMOVED | _ADDED | _NOWHERE | _PYTHON_2 | {"__future__"}
+STDLIB = sys.stdlib_module_names | _REMOVED | _ADDED | _NOWHERE | _PYTHON_2 | _TESTS | {"__future__"}
