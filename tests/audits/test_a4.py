@@ -204,7 +204,8 @@ def test_files_the_project_ignores_are_in_no_layer() -> None:
 @pytest.mark.parametrize(
     ("files", "rule"),
     [
-        ({"forge.json": "{"}, "bad-boundaries"),
+        ({"forge.json": "{"}, "bad-config"),
+        ({"forge.json": '{"audit": {"ignore": ["[z-a]"]}}'}, "bad-config"),
         ({WHERE: "{}"}, "bad-boundaries"),
         ({WHERE: b"\xff"}, "bad-boundaries"),
         ({WHERE: '{"layers": [{"name": "a", "glob": "app/[z-a].py"}]}'}, "bad-boundaries"),

@@ -3,6 +3,7 @@
 import pytest
 
 from forge.audits.check import Fixture
+from forge.audits.checks import w1_secrets
 from forge.audits.checks.w1_secrets import CHECK, MOST
 from forge.audits.engine import judge
 from forge.audits.memory import snapshot_of
@@ -62,7 +63,7 @@ def test_a_finding_tells_everything_but_the_secret() -> None:
         "The line adds a secret: GitHub token. Its checksum is right, so it is a real one."
     )
     assert found.excerpt == 'TOKEN = "ghp_…"  # deploy'
-    assert examination.detail == "1 secret in 1 added lines; the first: github-token in config.py:2"
+    assert examination.detail == "1 secret in 1 added line; the first: github-token in config.py:2"
     assert BODY[:6] not in repr(examination)
 
 
@@ -111,14 +112,16 @@ def test_files_that_the_project_ignores_are_left_alone() -> None:
     assert verdict(files | {"b.py": f"T = '{TOKEN}'\n"}) is Verdict.WARN
 
 
-def test_a_glob_that_cannot_be_read_is_an_error_and_ignores_nothing() -> None:
+def test_a_glob_that_cannot_be_read_is_an_error() -> None:
     files: dict[str, str | bytes] = {
         "forge.json": '{"audit": {"ignore": ["a{b"]}}',
         "a.py": f"T = '{TOKEN}'\n",
     }
     examination = CHECK.examine(snapshot_of(files))
-    assert [found.rule for found in examination.found] == ["unreadable-glob", "github-token"]
-    assert judge(CHECK, examination) is Verdict.ERROR
+    assert [(found.rule, found.path, found.message) for found in examination.found] == [
+        ("bad-config", "forge.json", "forge.json: audit.ignore: 'a{b' is no glob.")
+    ]
+    assert (judge(CHECK, examination), examination.detail) == (Verdict.ERROR, "")
 
 
 def test_lines_that_were_there_before_are_not_looked_at() -> None:
@@ -130,7 +133,21 @@ def test_where_nothing_was_added_nothing_is_claimed() -> None:
     examination = CHECK.examine(snapshot_of({"a.bin": b"\0\1", "b.bin": b"\0\2"}, base={}))
     assert (judge(CHECK, examination), examination.skipped) == (
         Verdict.SKIP,
-        "no line was added; 2 changed binary files not searched",
+        "no line was added; not searched: a.bin (binary), b.bin (binary)",
+    )
+
+
+def test_files_that_are_not_searched_are_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(w1_secrets, "LARGE", 1000)
+    files: dict[str, str | bytes] = {f"{number}.bin": b"\0" for number in range(4)}
+    files |= {"a.sql": b"\0" * 1000, "own.bin": b"\0", "x\ny.bin": b"\0", "a.py": "a = 1\n"}
+    files |= {"forge.json": '{"audit": {"ignore": ["own.*"]}}'}
+    examination = CHECK.examine(
+        snapshot_of(files, base={"gone.bin": b"\0\0", "forge.json": files["forge.json"]})
+    )
+    assert examination.detail == (
+        "no secret in 1 added line; not searched: 0.bin (binary), 1.bin (binary), 2.bin (binary), 3.bin (binary), "
+        "a.sql (too large) and 1 more"
     )
 
 

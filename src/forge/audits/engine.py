@@ -11,6 +11,7 @@ from datetime import datetime
 
 from forge.audits.baseline import NEVER, Baseline, read_baseline
 from forge.audits.check import Check, Examination, Found
+from forge.audits.counting import counted
 from forge.audits.findings import Describer, shown_text
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.paths import shown
@@ -174,7 +175,7 @@ def _detail(examination: Examination, findings: Sequence[Finding], only_path: st
         return f"{place}{told[0].message}{more}{suffix}"
     if examination.examined == 0:
         return f"examined nothing, and the check does not say why{suffix}"
-    return f"{examination.examined:,} {examination.unit} examined{suffix}"
+    return f"{counted(examination.examined, examination.unit)} examined{suffix}"
 
 
 def _is_warning(result: CheckResult) -> bool:

@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from forge.workspace.pattern import Glob
 
 CONFIG = "forge.json"
+_MOST_SHOWN = 200
 EVIDENCE_FILES = (
     "audit_ledger.md",
     "audit_ledger.jsonl",
@@ -79,15 +83,37 @@ def read_project(data: bytes | None) -> Project:
     if data is None:
         return Project(ForgeJson(), is_configured=False, problem=None)
     try:
-        text = data.decode("utf-8-sig")
-        return Project(ForgeJson.model_validate_json(text), is_configured=True, problem=None)
+        config = ForgeJson.model_validate_json(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Project(ForgeJson(), is_configured=True, problem=f"{CONFIG} is not UTF-8")
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        problem = f"{CONFIG}: {where + ': ' if where else ''}{first['msg']}"
+        return Project(ForgeJson(), is_configured=True, problem=_explain(error.errors()[0]))
+    if (bad := next((glob for glob in config.audit.ignore if not _is_glob(glob)), None)) is not None:
+        problem = f"{CONFIG}: audit.ignore: {bad[:_MOST_SHOWN]!r} is no glob"
         return Project(ForgeJson(), is_configured=True, problem=problem)
+    return Project(config, is_configured=True, problem=None)
+
+
+def _explain(error: ErrorDetails) -> str:
+    where = ".".join(str(part)[:_MOST_SHOWN] for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{CONFIG}: {where!r} is no key; audit knows {', '.join(AuditSettings.model_fields)}"
+    return f"{CONFIG}: {where + ': ' if where else ''}{error['msg']}"
+
+
+def _is_glob(text: str) -> bool:
+    """A bracket that nothing closes stands for itself elsewhere; here somebody meant more by it."""
+    try:
+        Glob(text)
+    except ValueError:
+        return False
+    rest = text
+    while (start := rest.find("[")) >= 0:
+        end = rest.find("]", start + 2)
+        if end < 0:
+            return False
+        rest = rest[end + 1 :]
+    return bool(text.strip("/ "))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,8 @@ and new alike, under any name. A rename changes two files, the old name and the 
 - **Ignored files** are no part of the project; claiming one is a phantom.
 - Marks in the index that tell git not to look at a file (assume-unchanged, skip-worktree) hide nothing.
 - **Odd names** are claimed as reports show them: `caf\\xe9.py` (a byte that is no UTF-8), `a\\x0ab.py` (a line break),
-  `a\\x2cb.py` (a comma in a list with commas), `\\\\` (a backslash); `git diff --name-only -z HEAD | forge audit
-  --claimed-files @-` claims any name.
+  `a\\x2cb.py` (a comma in a list with commas), `\\\\` (a backslash); `git diff --name-only --no-renames -z HEAD | forge
+  audit --claimed-files @-` claims any name.
 - Names are compared exactly, except that `é` written as one character or as two is the same letter.
 
 Without a claim there is nothing to compare, and the check is skipped.

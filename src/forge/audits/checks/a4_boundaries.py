@@ -10,6 +10,7 @@ from forge.audits.boundaries.layering import Layers, folders_of
 from forge.audits.boundaries.pattern_search import Hits, PatternSearch
 from forge.audits.boundaries.plain_code import STYLES
 from forge.audits.boundaries.rules import RuleBook, Violation, pattern_hits
+from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, skip
 from forge.audits.checks.a4_docs import DOCS
 from forge.audits.checks.a4_fixtures import FIXTURES
@@ -34,8 +35,8 @@ def examine(snapshot: Snapshot) -> Examination:
         return skip("there is no boundaries.json; `forge audit init` proposes one")
     if not entry.kind.is_file or entry.size > MOST_BYTES:
         return _refused(where, "is no file that can be read", None)
-    if snapshot.project.problem is not None:
-        return _refused("forge.json", f"cannot be read: {snapshot.project.problem}", None)
+    if (broken := broken_config(snapshot)) is not None:
+        return broken
     data = snapshot.tree.read(where)
     try:
         boundaries = read_boundaries(data)

@@ -102,6 +102,12 @@ FIXTURES = (
     ),
     Fixture("one that is no more", _project(_known()), "PASS", ("stale-known-violation",)),
     Fixture("a file that is no code", _file(_USERS, "def (:\n"), "ERROR", ("unparsable",)),
+    Fixture(
+        "a glob that is none",
+        _file("forge.json", '{"audit": {"ignore": ["[z-a]"]}}'),
+        "ERROR",
+        ("bad-config",),
+    ),
     Fixture("boundaries that are no JSON", _project("{"), "ERROR", ("bad-boundaries",)),
     Fixture(
         "an expression with look-around",

@@ -64,4 +64,10 @@ FIXTURES = (
         "WARN",
         ("private-key",),
     ),
+    Fixture(
+        "a glob that is none",
+        lambda: snapshot_of({"forge.json": '{"audit": {"ignore": ["[z-a]"]}}'}),
+        "ERROR",
+        ("bad-config",),
+    ),
 )

@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from itertools import islice
 
+from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, skip
 from forge.audits.checks.w1_fixtures import FIXTURES
+from forge.audits.counting import counted
 from forge.audits.models import Severity
+from forge.audits.paths import shown
 from forge.audits.secrets.added import Leak, leaks
-from forge.audits.snapshot import AddedLine, Snapshot
+from forge.audits.snapshot import AddedLine, Change, Snapshot
+from forge.workspace.observed_mirror import LARGE
 from forge.workspace.pattern import Glob
 
 MOST = 1000
 """Findings of one audit; who has more has one problem, not a thousand."""
+MOST_NAMED = 5
 _UNIT = "added lines"
 _FIX = (
     "Revoke this credential and make a new one: whoever can read the history has it, also after the line is gone. "
@@ -34,43 +39,23 @@ A finding is a warning. The secret itself is not part of it: the line is shown w
 
 To say otherwise: `forge: allow-secret` in a comment on the line (`gitleaks:allow`, `pragma: allowlist secret` and
 `trufflehog:ignore` are understood, too); `audit.ignore` in `forge.json` for whole files; `forge audit baseline` for
-what is there today. Binary files are not looked into, and the detail says how many there were.
+what is there today. Binary files, and files of 32 MB and more, are not looked into: the detail names them.
 """
 
 
 def examine(snapshot: Snapshot) -> Examination:
-    globs, problems = _ignored(snapshot.project.config.audit.ignore)
+    if (broken := broken_config(snapshot, _UNIT)) is not None:
+        return broken
+    globs = [Glob(text) for text in snapshot.project.config.audit.ignore]
     lines = _lines(snapshot, globs)
-    unread = _unread(snapshot)
-    if not lines and not problems:
+    unread = _unread(snapshot, globs)
+    if not lines:
         return skip(f"no line was added{unread}", _UNIT)
     all_leaks = leaks(lines)
     found = [_found(leak) for leak in islice(all_leaks, MOST)]
     left = sum(1 for _ in all_leaks)
     detail = _detail(found, left, len(lines)) + unread
-    return Examination((*problems, *found), len(lines), _UNIT, detail)
-
-
-def _ignored(texts: Sequence[str]) -> tuple[list[Glob], list[Found]]:
-    globs: list[Glob] = []
-    problems: list[Found] = []
-    for text in texts:
-        try:
-            globs.append(Glob(text))
-        except ValueError:
-            problems.append(_bad_glob(text))
-    return globs, problems
-
-
-def _bad_glob(text: str) -> Found:
-    return Found(
-        rule="unreadable-glob",
-        severity=Severity.ERROR,
-        message=f"`audit.ignore` has {text!r}, which is no glob.",
-        fix="Correct it in forge.json: `*`, `?`, `[…]`, `{a,b}` and `**` are known.",
-        path="forge.json",
-        subject=text,
-    )
+    return Examination(tuple(found), len(lines), _UNIT, detail)
 
 
 def _lines(snapshot: Snapshot, globs: Sequence[Glob]) -> Sequence[AddedLine]:
@@ -81,9 +66,27 @@ def _lines(snapshot: Snapshot, globs: Sequence[Glob]) -> Sequence[AddedLine]:
     return [line for line in snapshot.added_lines if line.path not in ignored]
 
 
-def _unread(snapshot: Snapshot) -> str:
-    binary = sum(change.is_binary for change in snapshot.changes)
-    return f"; {binary} changed binary file{'s' if binary > 1 else ''} not searched" if binary else ""
+def _unread(snapshot: Snapshot, globs: Sequence[Glob]) -> str:
+    """What git compares no lines of; a file that is gone has nothing to search."""
+    why = {
+        change.path: reason
+        for change in snapshot.changes
+        if (reason := _reason(snapshot, change)) and not any(glob.matches(change.path) for glob in globs)
+    }
+    if not why:
+        return ""
+    names = ", ".join(f"{shown(path)[:200]} ({why[path]})" for path in sorted(why)[:MOST_NAMED])
+    more = f" and {len(why) - MOST_NAMED:,} more" if len(why) > MOST_NAMED else ""
+    return f"; not searched: {names}{more}"
+
+
+def _reason(snapshot: Snapshot, change: Change) -> str | None:
+    entry = snapshot.tree.entries.get(change.path)
+    if entry is None or not entry.kind.is_file:
+        return None
+    if entry.size >= LARGE and (change.is_binary or change.added):
+        return "too large"
+    return "binary" if change.is_binary else None
 
 
 def _found(leak: Leak) -> Found:
@@ -102,11 +105,11 @@ def _found(leak: Leak) -> Found:
 
 def _detail(found: Sequence[Found], left: int, examined: int) -> str:
     if not found:
-        return f"no secret in {examined:,} {_UNIT}"
+        return f"no secret in {counted(examined, _UNIT)}"
     first, count = found[0], len(found) + left
-    shown = f", of which {len(found):,} are shown" if left else ""
-    secrets = "1 secret" if count == 1 else f"{count:,} secrets"
-    return f"{secrets} in {examined:,} {_UNIT}{shown}; the first: {first.rule} in {first.path}:{first.line}"
+    more = f", of which {len(found):,} are shown" if left else ""
+    where = f"{first.rule} in {first.path}:{first.line}"
+    return f"{counted(count, 'secrets')} in {counted(examined, _UNIT)}{more}; the first: {where}"
 
 
 CHECK = Check(

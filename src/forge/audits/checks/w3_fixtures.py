@@ -51,5 +51,11 @@ FIXTURES = (
         ("unresolved-route",),
     ),
     Fixture("a broken promise", lambda: _project("paths: [", _ROUTER), "ERROR", ("unreadable-spec",)),
+    Fixture(
+        "a glob that is none",
+        lambda: snapshot_of({"forge.json": '{"audit": {"ignore": ["[z-a]"]}}', "app/main.py": _APP}),
+        "ERROR",
+        ("bad-config",),
+    ),
     Fixture("no promise at all", lambda: snapshot_of({"app/main.py": _APP}), "SKIP"),
 )

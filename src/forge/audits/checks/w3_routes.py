@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.w3_fixtures import FIXTURES
 from forge.audits.facts.analyzer import facts_of
@@ -53,8 +54,8 @@ rest of its path, and never makes a false alarm.
 
 
 def examine(snapshot: Snapshot) -> Examination:
-    if snapshot.project.problem is not None:
-        return _error("unreadable-spec", CONFIG, None, snapshot.project.problem, f"Repair {CONFIG}.")
+    if (broken := broken_config(snapshot, "routes")) is not None:
+        return broken
     path = _spec_path(snapshot)
     if path is None:
         return skip("there is no physics.yaml and no OpenAPI document", "routes")

@@ -1,0 +1,8 @@
+"""Numbers with what they count, as people say it."""
+
+
+def counted(count: int, unit: str) -> str:
+    """`1 file`, `2,000 files`: a unit is given in the plural."""
+    if count != 1:
+        return f"{count:,} {unit}"
+    return f"1 {unit.removesuffix('ies')}y" if unit.endswith("ies") else f"1 {unit.removesuffix('s')}"
