@@ -189,7 +189,13 @@ def test_init_proposes_and_does_not_replace(terminal: Terminal, project: Path):
     assert planned.code == 0
     assert not (project / "forge.json").exists()
     said = terminal("audit", "init", str(project))
-    assert said.out.splitlines()[:2] == ["Wrote forge.json", "Wrote Forge/Contracts/boundaries.json"]
+    assert [" ".join(line.partition("#")[0].split()) for line in said.out.splitlines()] == [
+        "Wrote forge.json",
+        "Wrote Forge/Contracts/boundaries.json",
+        "Read them, then:",
+        f"forge audit {project} --only A4,A9,W1",
+        f"forge audit evidence {project}",
+    ]
     assert json.loads((project / "forge.json").read_text())["backend"]["language"] == "python"
     again = terminal("audit", "init", str(project))
     assert (again.code, "is already there" in again.err) == (2, True)

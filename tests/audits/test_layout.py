@@ -45,18 +45,18 @@ def test_layers_rules_and_order_are_those_of_the_project() -> None:
             {
                 "name": "services",
                 "glob": "app/services/**",
-                "forbidden": [{"import": "fastapi", "reason": "services knows nothing of HTTP and screens"}],
+                "forbidden": [{"import": "fastapi", "reason": "services knows nothing of HTTP"}],
             },
             {"name": "clients", "glob": "app/clients/**", "forbidden": []},
             {
                 "name": "repos",
                 "glob": "app/repos/**",
-                "forbidden": [{"import": "fastapi", "reason": "repos knows nothing of HTTP and screens"}],
+                "forbidden": [{"import": "fastapi", "reason": "repos knows nothing of HTTP"}],
             },
             {
                 "name": "models",
                 "glob": "app/models/**",
-                "forbidden": [{"import": "fastapi", "reason": "models knows nothing of HTTP and screens"}],
+                "forbidden": [{"import": "fastapi", "reason": "models knows nothing of HTTP"}],
             },
         ],
         "order": ["api", "services", "clients", "repos", "models"],
@@ -92,6 +92,24 @@ WEB: Files = {
     "web/src/components/button.tsx": "import { x } from '../lib/x'\n",
     "web/src/lib/x.ts": "",
 }
+EXPRESS: Files = {
+    "package.json": json.dumps({"dependencies": {"express": "4", "pg": "8"}}),
+    "src/app.js": "const users = require('./routes/users')\n",
+    "src/routes/users.js": "const express = require('express')\nconst c = require('../controllers/users')\n",
+    "src/controllers/users.js": "const s = require('../services/users')\n",
+    "src/services/users.js": "const r = require('../db/users')\n",
+    "src/db/users.js": "const pg = require('pg')\n",
+}
+UPSIDE_DOWN: Files = {
+    "app/__init__.py": "",
+    "app/routers/__init__.py": "",
+    "app/routers/users.py": "",
+    "app/services/__init__.py": "",
+    "app/services/users.py": "from app.routers import users\nfrom app.repos import users as rows\n",
+    "app/services/orders.py": "from app.routers import users\n",
+    "app/repos/__init__.py": "",
+    "app/repos/users.py": "",
+}
 LIBRARY: Files = {
     "src/tool/__init__.py": "",
     "src/tool/parsing/a.py": "",
@@ -117,10 +135,20 @@ LIBRARY: Files = {
             {"parsing": "src/tool/parsing/**", "printing": "src/tool/printing/**"},
             ["printing", "parsing"],
         ),
+        (
+            EXPRESS,
+            {
+                "routes": "src/routes/**",
+                "controllers": "src/controllers/**",
+                "services": "src/services/**",
+                "repos": "src/db/**",
+            },
+            ["routes", "controllers", "services", "repos"],
+        ),
         ({"main.py": ""}, {"code": "**/*.py"}, []),
         ({}, {"code": "**/*.py"}, []),
     ],
-    ids=["features", "web", "library", "script", "nothing"],
+    ids=["features", "web", "library", "express", "script", "nothing"],
 )
 def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order: list[str]) -> None:
     proposed = propose_boundaries(snapshot_of(files))
@@ -130,7 +158,17 @@ def test_other_layouts_are_seen_too(files: Files, layers: dict[str, str], order:
 
 @pytest.mark.parametrize(
     "files",
-    [LAYERED, FEATURES, LIBRARY, {"main.py": ""}, {**LAYERED, "app/db/x.py": "import app.api.users\n"}],
+    [
+        LAYERED,
+        FEATURES,
+        LIBRARY,
+        {"main.py": ""},
+        {**LAYERED, "app/db/x.py": "import app.api.users\n"},
+        {**LAYERED, **WEB, "web/src/lib/odd.ts": "import '../pages/home'\n"},
+        EXPRESS,
+        {**LAYERED, **{f"server/{path}": text for path, text in EXPRESS.items()}},
+        UPSIDE_DOWN,
+    ],
 )
 def test_a_proposal_passes_on_its_first_day(files: Files) -> None:
     proposed = json.dumps(propose_boundaries(snapshot_of(files)))
@@ -140,7 +178,7 @@ def test_a_proposal_passes_on_its_first_day(files: Files) -> None:
 
 
 def test_a_project_says_what_it_is_made_of() -> None:
-    proposed = propose_forge_json(snapshot_of({**LAYERED, **WEB}))
+    proposed = propose_forge_json(snapshot_of({**LAYERED, **WEB}), "venv")
     assert proposed == {
         "project_name": "example",
         "backend": {
@@ -149,7 +187,7 @@ def test_a_project_says_what_it_is_made_of() -> None:
             "test_framework": "pytest",
             "test_dir": "tests",
             "dependency_file": "requirements.txt",
-            "venv_path": ".venv",
+            "venv_path": "venv",
         },
         "frontend": {"enabled": True, "dir": "web", "build_cmd": "pnpm run build", "test_cmd": "pnpm test"},
     }
@@ -160,3 +198,49 @@ def test_an_empty_project_is_made_of_nothing() -> None:
     proposed = propose_forge_json(snapshot_of({}))
     assert read_project(json.dumps(proposed).encode()).problem is None
     assert proposed["frontend"] == {"enabled": False, "dir": "web", "build_cmd": None, "test_cmd": None}
+
+
+def test_an_environment_is_proposed_only_where_there_is_one() -> None:
+    assert "venv_path" not in propose_forge_json(snapshot_of(LAYERED))["backend"]  # pyright: ignore
+
+
+def test_the_usual_order_stays_and_what_breaks_it_is_known() -> None:
+    proposed = propose_boundaries(snapshot_of(UPSIDE_DOWN))
+    assert proposed["order"] == ["api", "services", "repos"]
+    known = proposed["known_violations"]
+    assert [(one["layer"], one["file"], one["pattern"]) for one in known] == [  # pyright: ignore
+        ("services", "app/services/orders.py", "api"),
+        ("services", "app/services/users.py", "api"),
+    ]
+
+
+def test_a_frontend_has_no_order_with_a_backend() -> None:
+    proposed = propose_boundaries(snapshot_of({**LAYERED, **WEB}))
+    assert proposed["order"] == ["api", "services", "clients", "repos", "models"]
+    rules = {
+        layer["name"]: [rule.get("layer") for rule in layer["forbidden"]]  # pyright: ignore
+        for layer in proposed["layers"]  # pyright: ignore
+        if layer["name"].startswith("web-")  # pyright: ignore
+    }
+    assert rules == {
+        "web-pages": [],
+        "web-components": ["web-pages"],
+        "web-lib": ["web-pages", "web-components"],
+    }
+
+
+def test_the_client_of_an_api_may_know_of_screens() -> None:
+    files = {
+        **WEB,
+        "web/src/api/users.ts": "import { useState } from 'react'\n",
+        "web/src/services/users.ts": "import { get } from '../api/users'\n",
+        "web/src/pages/all.tsx": "import React from 'react'\nimport '../services/users'\n",
+    }
+    rules = {
+        layer["name"]: layer["forbidden"]  # pyright: ignore
+        for layer in propose_boundaries(snapshot_of(files))["layers"]  # pyright: ignore
+    }
+    assert (rules["web-api"], rules["web-services"]) == (
+        [],
+        [{"import": "react", "reason": "web-services knows nothing of screens"}],
+    )

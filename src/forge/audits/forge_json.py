@@ -16,8 +16,9 @@ _ASIDE = re.compile(r"(^|/)(tests?|docs?|examples?|fixtures|benchmarks?|scripts|
 _MANAGERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 
 
-def propose_forge_json(snapshot: Snapshot) -> dict[str, object]:
-    screens = _frontend_folder(snapshot)
+def propose_forge_json(snapshot: Snapshot, environment: str | None = None) -> dict[str, object]:
+    """`environment`: the folder of its Python environment, which git does not know of."""
+    screens = frontend_folder(snapshot)
     language = _language(snapshot, screens)
     return {
         "project_name": snapshot.name,
@@ -27,7 +28,7 @@ def propose_forge_json(snapshot: Snapshot) -> dict[str, object]:
             "test_framework": _test_framework(snapshot, language),
             "test_dir": _test_folder(snapshot),
             "dependency_file": _dependency_file(snapshot, language),
-            "venv_path": ".venv" if language == "python" else None,
+            **({"venv_path": environment} if environment and language == "python" else {}),
         },
         "frontend": _frontend(snapshot, screens),
     }
@@ -102,7 +103,7 @@ def _dependency_file(snapshot: Snapshot, language: str | None) -> str | None:
     return min(found, key=lambda p: (p.count("/"), wanted.index(p.rpartition("/")[2]), p), default=None)
 
 
-def _frontend_folder(snapshot: Snapshot) -> str | None:
+def frontend_folder(snapshot: Snapshot) -> str | None:
     """The folder of the package.json that knows a library for screens; empty for the project itself."""
     for path in sorted(snapshot.tree.entries, key=lambda p: (p.count("/"), p)):
         folder, _, name = path.rpartition("/")

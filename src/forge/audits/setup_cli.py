@@ -1,6 +1,7 @@
 """`forge audit init` and `forge audit baseline`: how a project that is already there begins with audits."""
 
 import json
+import shlex
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from forge.kernel.clock import now
 from forge.terminal.output import working
 
 EXPIRES_DAYS = 90
+_ENVIRONMENTS = (".venv", "venv", "env")
 
 
 @click.command()
@@ -27,9 +29,10 @@ def init(path: Path, force: bool, dry_run: bool) -> None:
     from forge.workspace.observed_place import find_place
 
     with audit_errors():
+        root = find_place(path, None).root
         with working("Looking at the project…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
             proposed = {
-                CONFIG: propose_forge_json(snapshot),
+                CONFIG: propose_forge_json(snapshot, _find_environment(root)),
                 snapshot.governance.boundaries: propose_boundaries(snapshot),
             }
         texts = {
@@ -39,8 +42,17 @@ def init(path: Path, force: bool, dry_run: bool) -> None:
             for name, text in texts.items():
                 click.echo(f"--- {name}\n{text}", nl=False)
             return
-        _write(find_place(path, None).root, texts, force=force)
-    click.echo("Read them, then: forge audit")
+        _write(root, texts, force=force)
+    place = "" if path == Path() else f" {shlex.quote(str(path))}"
+    click.echo(
+        "Read them, then:\n"
+        f"  forge audit{place} --only A4,A9,W1   # layers, dependencies, secrets: these need no evidence\n"
+        f"  forge audit evidence{place}          # run the tests; A3, A5, A7 and A8 look at what comes of it"
+    )
+
+
+def _find_environment(root: Path) -> str | None:
+    return next((name for name in _ENVIRONMENTS if (root / name / "pyvenv.cfg").is_file()), None)
 
 
 @click.command()

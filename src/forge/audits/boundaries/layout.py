@@ -6,16 +6,18 @@ violations. Nothing fails on the day it is written; what is new from then on doe
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 from forge.audits.boundaries.config import Boundaries
+from forge.audits.boundaries.layer_words import DRIVERS, ENTRANCES, NODE, PLAIN, PYTHON, WEB, Vocabulary
 from forge.audits.boundaries.layering import Layers, folders_of
 from forge.audits.boundaries.rules import RuleBook, Violation
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Language
-from forge.audits.forge_json import propose_forge_json
+from forge.audits.forge_json import frontend_folder, propose_forge_json
 from forge.audits.imports.graph import ImportGraph
 from forge.audits.imports.modules import Modules, language_of
 from forge.audits.snapshot import Snapshot
@@ -24,65 +26,12 @@ __all__ = ["propose_boundaries", "propose_forge_json"]
 
 REASON = "present when the boundaries were first written"
 
-_WORDS = {
-    Language.PYTHON: {
-        "api": "api routers router routes endpoints controllers controller views handlers",
-        "services": "services service usecases use_cases domain logic",
-        "clients": "clients client integrations gateways adapters",
-        "repos": "repos repo repositories repository dal dao crud persistence storage store stores db database",
-        "models": "models model schemas schema entities",
-    },
-    Language.SCRIPT: {
-        "pages": "pages screens views app routes routers controllers handlers",
-        "features": "features modules",
-        "components": "components widgets ui",
-        "hooks": "hooks composables",
-        "services": "services service api client clients",
-        "repos": "repos repositories repository db database dal models",
-        "lib": "lib libs utils helpers shared common kernel",
-    },
-}
-"""Layers from high to low, and what their folders and files are usually called."""
 _ASIDE = re.compile(
     r"(^|/)(tests?|__tests__|specs?|e2e|fixtures|examples?|docs?|scripts|benchmarks?|migrations|alembic|node_modules|"
     r"dist|build|vendor|Forge|Contracts|\.[^/]*)/|(^|/)(test_[^/]*|conftest|[^/]*_test)\.pyi?$|"
     r"\.(test|spec|stories|config|d)\.[cm]?[jt]sx?$"
 )
-_DRIVERS = [
-    "sqlalchemy",
-    "sqlmodel",
-    "asyncpg",
-    "psycopg",
-    "psycopg2",
-    "sqlite3",
-    "aiosqlite",
-    "pymongo",
-    "motor",
-    "peewee",
-    "tortoise",
-    "pg",
-    "mongoose",
-    "typeorm",
-    "knex",
-    "sequelize",
-    "drizzle-orm",
-    "@prisma/client",
-    "better-sqlite3",
-]
-_FRAMEWORKS = [
-    "fastapi",
-    "flask",
-    "starlette",
-    "django.http",
-    "aiohttp.web",
-    "express",
-    "koa",
-    "fastify",
-    "next",
-    "react",
-    "vue",
-    "svelte",
-]
+_SCREEN_FILES = (".tsx", ".jsx", ".vue", ".svelte")
 _MOST_LAYERS = 7
 """More are not tried in every order."""
 _TOLERATED = 0.2
@@ -92,27 +41,60 @@ _TOLERATED = 0.2
 def propose_boundaries(snapshot: Snapshot) -> dict[str, object]:
     graph = ImportGraph(Modules.of(snapshot), facts_of(snapshot))
     code = sorted(path for path in graph.facts if not _ASIDE.search(path))
-    layers = {**_layers_of(code, Language.PYTHON, ""), **_layers_of(code, Language.SCRIPT, "web-")}
-    if len(layers) < 2:
-        layers = _folders_as_layers(code)
-    if len(layers) < 2:
+    groups = _groups(code, frontend_folder(snapshot))
+    if sum(len(group.globs) for group in groups) < 2:
+        groups = [_Group("", PLAIN, _folders_as_layers(code))]
+    if sum(len(group.globs) for group in groups) < 2:
         return _example(code)
-    return _Proposal(graph, layers, folders_of(snapshot.tree.entries)).write()
+    return _Proposal(graph, groups, folders_of(snapshot.tree.entries)).write()
 
 
-def _layers_of(code: Iterable[str], language: Language, prefix: str) -> dict[str, list[str]]:
+@dataclass(frozen=True)
+class _Group:
+    """The layers of one program: a backend and a frontend are two, and have nothing to do with each other's order."""
+
+    prefix: str
+    vocabulary: Vocabulary
+    globs: Mapping[str, list[str]]
+
+    def plain(self, name: str) -> str:
+        return name.removeprefix(self.prefix)
+
+
+def _groups(code: Iterable[str], screens: str | None) -> list[_Group]:
+    """Backends before frontends. Only what would have the name of another's layer is called `node-…`."""
+    python = [path for path in code if language_of(path) is Language.PYTHON]
+    script = [path for path in code if language_of(path) is Language.SCRIPT]
+    if screens is None and any(path.endswith(_SCREEN_FILES) for path in script):
+        screens = ""
+    drawn = [] if screens is None else [path for path in script if f"/{path}".startswith(_below(screens))]
+    served = sorted({*script} - {*drawn})
+    first = _Group("", PYTHON, _layers_of(python, PYTHON, ""))
+    prefix = NODE.prefix if first.globs else ""
+    others = (_Group(prefix, NODE, _layers_of(served, NODE, prefix)), _group_of_screens(drawn))
+    return [group for group in (first, *others) if group.globs]
+
+
+def _group_of_screens(code: Iterable[str]) -> _Group:
+    return _Group(WEB.prefix, WEB, _layers_of(code, WEB, WEB.prefix))
+
+
+def _below(folder: str) -> str:
+    return f"/{folder}/" if folder else "/"
+
+
+def _layers_of(code: Iterable[str], vocabulary: Vocabulary, prefix: str) -> dict[str, list[str]]:
     """Globs by the name of a layer: the first word on the way to a file says what it is."""
-    names = {word: name for name, words in _WORDS[language].items() for word in words.split()}
+    names = {word: name for name, words in vocabulary.words.items() for word in words.split()}
     places: dict[str, set[str]] = {}
     for path in code:
-        if language_of(path) is language:
-            parts = path.rpartition(".")[0].split("/")
-            at = next((i for i, part in enumerate(parts) if i and part.lower() in names), None)
-            if at is not None:
-                is_file = at == len(parts) - 1
-                glob = path if is_file else "/".join((*parts[: at + 1], "**"))
-                places.setdefault(prefix + names[parts[at].lower()], set()).add(glob)
-    order = [prefix + name for name in _WORDS[language]]
+        parts = path.rpartition(".")[0].split("/")
+        at = next((i for i, part in enumerate(parts) if i and part.lower() in names), None)
+        if at is not None:
+            is_file = at == len(parts) - 1
+            glob = path if is_file else "/".join((*parts[: at + 1], "**"))
+            places.setdefault(prefix + names[parts[at].lower()], set()).add(glob)
+    order = [prefix + name for name in vocabulary.words]
     found = {name: _shortened(places[name]) for name in order if name in places}
     return found if len(found) > 1 else {}
 
@@ -163,15 +145,22 @@ def _example(code: list[str]) -> dict[str, object]:
 @dataclass(frozen=True)
 class _Proposal:
     graph: ImportGraph
-    globs: Mapping[str, list[str]]
+    groups: Sequence[_Group]
     folders: set[str]
+
+    @cached_property
+    def globs(self) -> Mapping[str, list[str]]:
+        return {name: globs for group in self.groups for name, globs in group.globs.items()}
 
     def write(self) -> dict[str, object]:
         bare = self._boundaries({name: [] for name in self.globs}, [])
         files = Layers.of(bare, self.graph.facts).files
         edges = self._edges(files)
-        order = self._order(edges)
-        rules = {name: self._rules(name, files) for name in self.globs}
+        order, *others = [_ranked(group, edges) for group in self.groups]
+        rules = {name: self._rules(group, name, files) for group in self.groups for name in group.globs}
+        for names in others:
+            for place, name in enumerate(names):
+                rules[name].extend(_not_above(name, names[:place]))
         book = self._book(self._boundaries(rules, order))
         return {
             "description": "Proposed from the layout and the imports of this project. Read it, and make it yours.",
@@ -200,30 +189,26 @@ class _Proposal:
             edges.update((name, other) for other in reached if other != name)
         return edges
 
-    def _order(self, edges: Counter[tuple[str, str]]) -> list[str]:
-        """Of each language on its own, the order that the fewest imports break; nearest to the usual one."""
-        web = [name for name in self.globs if name.startswith("web-")]
-        other = [name for name in self.globs if name not in web]
-        return [*_ranked(web, edges), *_ranked(other, edges)]
-
-    def _rules(self, name: str, files: Mapping[str, frozenset[str]]) -> list[dict[str, object]]:
+    def _rules(
+        self, group: _Group, name: str, files: Mapping[str, frozenset[str]]
+    ) -> list[dict[str, object]]:
         rules: list[dict[str, object]] = []
-        plain = name.removeprefix("web-")
-        prefix = name[: len(name) - len(plain)]
-        repos = f"{prefix}repos"
-        if plain in ("api", "pages") and f"{prefix}services" in files and repos in files:
-            rules.append({"layer": repos, "reason": f"{name} asks services, and services ask {repos}"})
-        if plain in ("api", "pages", "components"):
-            rules += _imports(self._used(_DRIVERS, prefix, files), f"no database driver in {name}")
+        plain, words = group.plain(name), group.vocabulary
+        services, repos = f"{group.prefix}services", f"{group.prefix}repos"
+        is_entrance = plain in ENTRANCES and not (words is WEB and plain == "api")
+        if is_entrance and plain != "components" and services in files and repos in files:
+            rules.append({"layer": repos, "reason": f"{name} asks {services}, and {services} ask {repos}"})
+        if is_entrance:
+            rules += _imports(self._used(DRIVERS, group, files), f"no database driver in {name}")
         if plain in ("services", "repos", "models"):
             rules += _imports(
-                self._used(_FRAMEWORKS, prefix, files), f"{name} knows nothing of HTTP and screens"
+                self._used(words.frameworks, group, files), f"{name} knows nothing of {words.surface}"
             )
         return [rule for rule in rules if self._is_kept(name, rule, files)]
 
-    def _used(self, names: Iterable[str], prefix: str, files: Mapping[str, frozenset[str]]) -> list[str]:
-        """Those that any layer of the same language imports."""
-        paths = sorted(p for n, layer in files.items() if n.startswith("web-") == bool(prefix) for p in layer)
+    def _used(self, names: Iterable[str], group: _Group, files: Mapping[str, frozenset[str]]) -> list[str]:
+        """Those that any layer of the same program imports."""
+        paths = sorted(path for name in group.globs for path in files[name])
         used = {imp.module for path in paths for imp, _ in self.graph.imports(path)}
         return [
             n for n in names if any(module == n or module.startswith((f"{n}.", f"{n}/")) for module in used)
@@ -242,18 +227,26 @@ class _Proposal:
         return [*found, *book.by_order()]
 
 
+def _not_above(name: str, above: Iterable[str]) -> Iterator[dict[str, object]]:
+    """There is one `order` in a file; a second one is told layer by layer."""
+    for high in above:
+        yield {"layer": high, "reason": f"{high} may import {name}, not the other way round"}
+
+
 def _imports(names: Iterable[str], reason: str) -> list[dict[str, object]]:
     return [{"import": name, "reason": reason} for name in names]
 
 
-def _ranked(names: list[str], edges: Counter[tuple[str, str]]) -> list[str]:
+def _ranked(group: _Group, edges: Counter[tuple[str, str]]) -> list[str]:
+    """The order that the fewest imports break, nearest to the usual one; the spine of it stays as it is."""
+    names = list(group.globs)
     if len(names) > _MOST_LAYERS:
-        best = sorted(names, key=lambda n: (_weight(n, names, edges), names.index(n)))
-    else:
-        best = list(
-            min(permutations(names), key=lambda order: (_broken(order, edges), _distance(order, names)))
-        )
-    return best
+        if group.vocabulary.words:
+            return names
+        return sorted(names, key=lambda n: (_weight(n, names, edges), names.index(n)))
+    spine = [name for name in names if group.plain(name) in group.vocabulary.spine]
+    orders = (order for order in permutations(names) if [n for n in order if n in spine] == spine)
+    return list(min(orders, key=lambda order: (_broken(order, edges), _distance(order, names))))
 
 
 def _weight(name: str, names: list[str], edges: Counter[tuple[str, str]]) -> float:
