@@ -106,6 +106,73 @@ async def test_an_empty_suite_is_no_pass(make_project: MakeProject):
     assert project.judge(A8) == ("FAIL", ["no-tests"])
 
 
+UNITTEST = {
+    **GOOD,
+    "forge.json": '{"backend": {"language": "python", "test_framework": "unittest"}}',
+}
+CASES = """
+import unittest
+from app import double
+
+class TestDouble(unittest.TestCase):
+    def test_good(self):
+        self.assertEqual(double(2), 4)
+    def test_bad(self):
+        self.assertEqual(double(2), 5)
+    def test_parts(self):
+        for n in (1, 2, 3):
+            with self.subTest(n=n):
+                self.assertEqual(double(n), 2)
+    @unittest.skip("later")
+    def test_later(self): pass
+    @unittest.expectedFailure
+    def test_expected(self): self.fail()
+    @unittest.expectedFailure
+    def test_unexpected(self): pass
+
+class TestBroken(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls): raise OSError("no disk \\ud800")
+    def test_never(self): pass
+"""
+
+
+async def test_unittest_is_counted_and_says_why_it_failed(make_project: MakeProject):
+    project = make_project({**UNITTEST, "test_app.py": CASES, "test_b.py": "import nowhere\n"})
+    behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
+    assert behavior is not None
+    (step,) = behavior.steps
+    assert (behavior.status, step.exit_code, step.counts) == (Status.FAIL, 1, TestCounts(1, 5, 2))
+    said = dict(zip(step.failing, step.messages, strict=True))
+    assert said["test_app.TestDouble.test_bad"] == "AssertionError: 4 != 5"
+    assert said["test_app.TestDouble.test_parts"] == "AssertionError: 4 != 2\nAssertionError: 6 != 2"
+    assert said["test_app.TestDouble.test_unexpected"] == "it was expected to fail, and did not"
+    assert said["setUpClass (test_app.TestBroken)"].startswith("OSError: no disk ")
+    assert "No module named 'nowhere'" in said["unittest.loader._FailedTest.test_b"]
+
+
+@pytest.mark.parametrize(
+    ("test", "summary"),
+    [
+        ("", "no test ran"),
+        ("import unittest\nraise unittest.SkipTest('later')\n", "no test ran, 1 skipped"),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    @unittest.skip('x')\n    def test_a(self): pass\n",
+            "no test ran, 1 skipped",
+        ),
+        ("import os\nos._exit(0)\n", "it ended before it could report its tests: none of them counts"),
+    ],
+)
+async def test_a_unittest_suite_in_which_nothing_ran_is_no_pass(
+    make_project: MakeProject, test: str, summary: str
+):
+    project = make_project({**UNITTEST, "test_app.py": test})
+    behavior = (await project.prove()).run.level(LevelName.BEHAVIOR)
+    assert behavior is not None
+    assert (behavior.status, behavior.steps[0].summary) == (Status.FAIL, summary)
+    assert project.judge(A8)[0] == "FAIL"
+
+
 async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProject):
     test = "def test_it():\n    open('app.py', 'a').write('#')\n    open('left.txt', 'w').write('x')\n"
     project = make_project({**GOOD, "test_app.py": test})
@@ -114,7 +181,9 @@ async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProje
         Status.FAIL,
         "files changed while they were tested: app.py, left.txt",
     )
-    assert project.judge(A3)[0] == project.judge(A8)[0] == "FAIL"
+    assert project.judge(A3) == ("FAIL", ["stale-diff-log", "tests-change-files"])
+    assert project.judge(A8) == ("FAIL", ["tests-change-files"])
+    assert project.examine(A3).found[0].message.endswith("app.py, left.txt")
 
 
 async def test_tests_cannot_write_evidence_nor_read_the_key(make_project: MakeProject):

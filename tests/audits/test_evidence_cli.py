@@ -46,9 +46,10 @@ def test_a_whole_cycle(project: Project, forge: Terminal):
     whole = forge("audit", "verify", path)
     assert (whole.code, whole.out) == (
         0,
-        "audit_ledger.jsonl: PASS  2 entries, as signed\n"
-        "test_runs.jsonl: PASS  1 entry, as signed\n"
-        "diff_log.json: PASS  1 entry, as signed\n",
+        "audit_ledger.jsonl: PASS  2 entries, as signed; audit_ledger.md says the same\n"
+        "test_runs.jsonl: PASS  1 entry, as signed; test_runs.md says the same\n"
+        "test_runs_latest.md: PASS  as the last record says\n"
+        "diff_log.json: PASS  1 entry, as signed; diff_log.md says the same\n",
     )
     project.write({"app.py": "def double(x):\n    return x + x\n"})
     project.commit()
@@ -141,7 +142,10 @@ def test_failing_tests_are_exit_1_and_named(project: Project, forge: Terminal):
     make_environment(project.root / ".venv")
     project.write({"app.py": "def double(x):\n    return 0\n"})
     said = forge("audit", "evidence", str(project.root))
-    assert (said.code, "    failed test_app::test_double\n" in said.out) == (1, True)
+    told = "    failed test_app::test_double\n      assert 0 == 4\n       +  where 0 = double(2)\n"
+    assert (said.code, told in said.out) == (1, True)
+    latest = (project.root / "Forge" / "evidence" / "test_runs_latest.md").read_text()
+    assert "pytest failing: test_app::test_double -- assert 0 == 4 + where 0 = double(2)\n" in latest
     as_json = forge("audit", "evidence", str(project.root), "--json")
     assert (as_json.code, as_json.data["run"]["status"]) == (1, "FAIL")
 
@@ -157,6 +161,63 @@ def test_what_cannot_be_done_is_exit_2(project: Project, forge: Terminal, tmp_pa
     assert (first.code, "There is no audit yet" in first.err) == (2, True)
     assert forge("audit", "authorize", str(project.root), "--auto", "--bypass", "x").code == 2
     assert forge("audit", "authorize", str(project.root), "--commit", "f" * 40).code == 2
+
+
+def test_every_file_of_evidence_is_verified_and_named(project: Project, forge: Terminal):
+    make_environment(project.root / ".venv")
+    path = str(project.root)
+    forge("audit", "evidence", path, "--summary", "Double numbers.")
+    forge("audit", path)
+    evidence = project.root / "Forge" / "evidence"
+    project.write({"app.py": "def double(x):\n    return x + x\n"})
+    assert forge("audit", "verify", path).code == 0, "it is stale, and still what was written"
+    files = {file: file.read_bytes() for file in evidence.iterdir()}
+    assert len(files) == 8
+    for file, data in files.items():
+        for spoilt in (data.replace(b"PASS", b"pass", 1) + b"x", data[:-20], b"", None):
+            file.unlink() if spoilt is None else file.write_bytes(spoilt)
+            said = forge("audit", "verify", path)
+            failed = [line for line in said.out.splitlines() if "FAIL" in line]
+            assert (said.code, file.name in "".join(failed)) == (1, True), (file.name, said.out)
+        file.write_bytes(data)
+    forge("audit", "evidence", path, "--summary", "Double numbers.")
+    for name in ("diff_log.json", "diff_log.md"):
+        (evidence / name).write_bytes(files[evidence / name])
+    assert "diff_log.json belongs to another run" in forge("audit", "verify", path).out
+
+
+def test_before_the_first_record_verify_says_what_makes_it(project: Project, forge: Terminal):
+    said = forge("audit", "verify", str(project.root))
+    assert (said.code, said.out) == (
+        0,
+        "audit_ledger.jsonl: WARN  there is no audit_ledger.jsonl yet [missing]\n"
+        "  The first audit makes it.\n"
+        "test_runs.jsonl: WARN  there is no test_runs.jsonl yet [missing]\n"
+        "  `forge audit evidence` makes it.\n",
+    )
+    project.write(
+        {"Forge/evidence/diff_log.md": "# Diff Log\n", "Forge/evidence/test_runs_latest.md": "PASS\n"}
+    )
+    by_hand = forge("audit", "verify", str(project.root))
+    assert (by_hand.code, by_hand.out.count("was written by hand")) == (0, 2)
+
+
+def test_a_data_directory_inside_the_project_is_refused_and_not_made(project: Project):
+    forge = Terminal(project.root / ".forge")
+    path = str(project.root)
+    for command in (["evidence"], ["verify"], ["authorize"], []):
+        said = forge("audit", *command, path)
+        assert (said.code, "lies inside the project" in said.err) == (2, True), command
+    assert not (project.root / ".forge").exists()
+
+
+def test_the_python_that_is_used_is_told(project: Project, forge: Terminal):
+    test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    config = '{"backend": {"language": "python", "test_framework": "unittest"}}'
+    project.write({"test_app.py": test, "forge.json": config})
+    said = forge("audit", "evidence", str(project.root))
+    assert (said.code, "  unittest: 1 passed, 0 failed, 0 skipped\n" in said.out) == (0, True), said.out
+    assert ".venv is not there: the system's python3 is used, with the packages it has\n" in said.out
 
 
 def test_keys_are_trusted_listed_and_removed(forge: Terminal):

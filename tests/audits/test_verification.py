@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forge.audits.evidence.failing_tests import from_jest, from_junit
+from forge.audits.evidence.failing_tests import FailingTest, from_jest, from_junit
+from forge.audits.evidence.records import shorten
+from forge.audits.evidence.sandboxed import last_lines
 from forge.audits.evidence.verification import Plan, plan
 from forge.audits.memory import snapshot_of
 
@@ -108,14 +110,46 @@ JUNIT = b"""<testsuites><testsuite><testcase classname="a" name="one"/>
 <testcase classname="a.b" name="two"><failure message="x">y</failure><error/></testcase>
 <testcase name="three"><error/></testcase><testcase name="four"><skipped/></testcase></testsuite></testsuites>"""
 JEST = b"""{"testResults": [{"assertionResults": [
-{"status": "failed", "fullName": "adds one"}, {"status": "passed", "fullName": "adds two"}]}]}"""
+{"status": "failed", "fullName": "adds one", "failureMessages": ["Error: 1\\nat a.js"]}, {"status": "passed", "fullName": "adds two"}]}]}"""
 
 
 def test_failing_tests_are_named_by_the_report():
-    assert from_junit(JUNIT) == ["a.b::two", "three"]
-    assert from_jest(JEST) == ["adds one"]
+    assert from_junit(JUNIT) == [FailingTest("a.b::two", "x"), FailingTest("three")]
+    assert from_jest(JEST) == [FailingTest("adds one", "Error: 1\nat a.js")]
     assert from_junit(b"<!DOCTYPE x><testcase name='a'><error/></testcase>") == []
-    assert from_junit(JUNIT[:150]) == ["a.b::two"]
+    assert from_junit(JUNIT[:150]) == [FailingTest("a.b::two", "x")]
+    imports = b"""<testcase name="test_a"><error message="collection failure">test_a.py:1: in &lt;module&gt;
+    import nowhere
+E   ModuleNotFoundError: No module named 'nowhere'</error></testcase>"""
+    assert from_junit(imports) == [FailingTest("test_a", "ModuleNotFoundError: No module named 'nowhere'")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("short", "short"),
+        ("first line\nsecond\nthird", "… second\nthird"),
+        ("first\n" + "x" * 15, "… " + "x" * 15),
+        ("x" * 30, "… " + "x" * 15),
+    ],
+)
+def test_the_end_of_what_was_said_begins_with_a_line(text: str, expected: str):
+    assert last_lines(text, 15) == expected
+
+
+@given(st.text(max_size=60), st.integers(2, 40))
+def test_long_messages_keep_their_beginning_and_end(text: str, most: int):
+    short = shorten(text, most)
+    assert short == text if len(text) <= most else len(short) <= most + 10
+
+
+def test_a_missing_environment_is_told(tmp_path: Path):
+    python = {"tests/test_a.py": "", "forge.json": '{"backend": {"venv_path": "env"}}'}
+    assert planned(python, tmp_path).notice.startswith("venv_path 'env' is not there: the system's python3")
+    (tmp_path / "env" / "bin").mkdir(parents=True)
+    (tmp_path / "env" / "bin" / "python3").symlink_to("/nowhere/python3")
+    assert planned(python, tmp_path).notice == ""
+    assert planned({"go.mod": ""}, tmp_path).notice == ""
 
 
 @given(st.binary(max_size=200))

@@ -48,6 +48,8 @@ class Auditor:
     def open(self, path: Path, request: AuditRequest, *, git_dir: Path | None = None) -> Generator[Snapshot]:
         """`git_dir` where the history of a project is kept outside of it, as a workspace's is."""
         claims = None if request.claimed_files is None else read_claims(request.claimed_files)
+        root = find_place(path, git_dir).root
+        self.keys.check_outside(root)
         with (
             open_desk(self._folder / "facts.db") as desk,
             open_snapshot(
@@ -55,7 +57,7 @@ class Auditor:
                 base=request.base,
                 claims=claims,
                 phase=request.phase,
-                trust=self.keys.trust(find_place(path, git_dir).root),
+                trust=self.keys.trust(root),
                 desk=desk,
                 today=now().date(),
                 git_dir=git_dir,

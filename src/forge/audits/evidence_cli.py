@@ -5,6 +5,7 @@ import os
 import pwd
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,16 @@ from forge.terminal.output import print_json, working
 from forge.terminal.text import clean
 
 if TYPE_CHECKING:
-    from forge.audits.evidence.book import Problem
     from forge.audits.evidence.collecting import Collected
     from forge.audits.evidence.keys import Keys
+    from forge.audits.evidence.soundness import Soundness
     from forge.audits.models import AuditRequest
     from forge.audits.snapshot import Snapshot
 
 PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
 LONGEST_S = 7200
+MOST_LINES = 12
+"""Of what a failing test says."""
 
 
 @click.command()
@@ -102,10 +105,13 @@ def _print_run(collected: "Collected") -> None:
         )
         for step in level.steps:
             click.echo(f"  {clean(step.name)}: {clean(step.summary)}")
-            for name in step.failing:
+            for name, message in zip_longest(step.failing, step.messages, fillvalue=""):
                 click.echo(f"    {paint('failed', 'fail')} {clean(name)}")
-    if run.problem:
-        click.echo(clean(run.problem))
+                for line in message.splitlines()[:MOST_LINES]:
+                    click.echo(f"      {clean(line)}")
+    for told in (run.problem, collected.notice):
+        if told:
+            click.echo(clean(told))
     click.echo(
         f"Evidence: {paint(run.status, run.status)}, record {collected.entry.number}, tree {run.tree[:12]}"
     )
@@ -123,48 +129,32 @@ def _print_record(collected: "Collected") -> None:
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, path: Path, accept: bool, as_json: bool) -> None:
-    """Prove that the ledger and the test runs of the project in PATH are what was written.
+    """Prove that the files of evidence of the project in PATH are what was written.
 
-    Names the first entry that is not. Exits with 0 when all is whole, 1 when it is not, 2 when nobody can tell.
+    Names each file that is not, and the first entry. Exits with 0 when all is whole, 1 when it is not, 2 when nobody can tell.
     """
+    from forge.audits.evidence.soundness import examine_evidence
+
     with audit_errors():
         if accept:
             _accept(path)
         with _snapshot(path) as (snapshot, _):
-            found = dict(_verified(snapshot))
-    is_whole = not any(problem.severity == "fail" for problems, _ in found.values() for problem in problems)
+            found = list(examine_evidence(snapshot))
     if as_json:
-        print_json(
-            {
-                name: {"entries": count, "problems": list(problems)}
-                for name, (problems, count) in found.items()
-            }
-        )
+        print_json({one.file: {"entries": one.entries, "problems": list(one.problems)} for one in found})
     else:
-        for name, (problems, count) in found.items():
-            _print_book(name, problems, count)
-    ctx.exit(0 if is_whole else 1)
+        for one in found:
+            _print_soundness(one)
+    ctx.exit(0 if all(one.is_whole for one in found) else 1)
 
 
-def _verified(snapshot: "Snapshot") -> Generator[tuple[str, tuple[tuple["Problem", ...], int]]]:
-    from forge.audits.evidence.ledger import LEDGER, verify_in
-    from forge.audits.evidence.proof import DIFF_LOG, RUNS, diff_log_problems
-
-    for book in (LEDGER, RUNS):
-        state = verify_in(snapshot, book)
-        yield book.records, (state.problems, len(state.lines))
-    if DIFF_LOG in snapshot.evidence:
-        yield DIFF_LOG, (diff_log_problems(snapshot), 1)
-
-
-def _print_book(name: str, problems: tuple["Problem", ...], count: int) -> None:
+def _print_soundness(one: "Soundness") -> None:
     paint = paint_for_terminal()
-    if not problems:
-        click.echo(
-            f"{name}: {paint('PASS', 'PASS')}  {count:,} {'entry' if count == 1 else 'entries'}, as signed"
-        )
-    for problem in problems:
+    if not one.problems:
+        click.echo(f"{one.file}: {paint('PASS', 'PASS')}  {one.told}")
+    for problem in one.problems:
         word = problem.severity.upper()
+        name = problem.file or one.file
         click.echo(f"{name}: {paint(word, word)}  {clean(problem.message)} [{problem.rule}]")
         click.echo(f"  {paint(clean(problem.fix), 'dim')}")
 

@@ -8,6 +8,7 @@ from forge.audits.evidence.proof import (
     MAKE,
     SKIPPED,
     Proof,
+    changed_by_tests,
     keeps_evidence,
     latest_problems,
     prove_diff_log,
@@ -40,9 +41,7 @@ def _run_problems(snapshot: Snapshot, proof: Proof) -> Iterator[Found]:
     if run is None:
         return
     if run.tree_after != run.tree:
-        message = f"the tests changed the files they were to prove: {run.problem or 'the tree is another one afterwards'}"
-        fix = "Let tests write to temporary folders, or have git ignore what they leave behind; then run them again."
-        yield Found("tests-change-files", Severity.FAIL, message, fix, subject="tree")
+        yield changed_by_tests(run)
     elif run.status is not Status.PASS:
         failed = ", ".join(level.name for level in run.levels if level.status is Status.FAIL)
         message = (
@@ -69,7 +68,7 @@ A text that says `Status: PASS` is no evidence, whoever wrote it.
 | `unknown-signer` | a key signed it that this machine does not know: `forge audit trust KEY`, or run it here |
 | `tampered-evidence` | a record or a rendered text is not what was written |
 | `stale-evidence` | the files have changed since |
-| `tests-change-files` | the tests themselves changed files of the project |
+| `tests-change-files` | the tests themselves changed files of the project, or left some behind; they are named |
 | `failed-run` | the run failed |
 | `no-diff-log`, `unsigned-diff-log`, `tampered-diff-log`, `stale-diff-log` | the same for the diff log |
 

@@ -56,6 +56,12 @@ def _changed_by_tests() -> Snapshot:
     return proven(CODE, run)
 
 
+def _left_by_tests() -> Snapshot:
+    now = {**CODE, "out.txt": "left behind\n"}
+    run = run_of(id_of(CODE), tree_after=id_of(now), status=Status.FAIL, problem="out.txt appeared")
+    return with_evidence(now, runs_files(run), _log())
+
+
 FIXTURES = (
     Fixture("a signed run and diff log of these files", proven, "PASS"),
     Fixture("nothing at all", lambda: snapshot_of({"app.py": ""}), "SKIP"),
@@ -71,6 +77,7 @@ FIXTURES = (
     Fixture("a run signed by a stranger", _signed_by_a_stranger, "FAIL", ("unknown-signer",)),
     Fixture("an edit after the run", _stale, "FAIL", ("stale-diff-log", "stale-evidence")),
     Fixture("tests that change files", _changed_by_tests, "FAIL", ("tests-change-files",)),
+    Fixture("tests that leave a file", _left_by_tests, "FAIL", ("stale-diff-log", "tests-change-files")),
     Fixture(
         "no diff log", lambda: with_evidence(CODE, runs_files(run_of(id_of(CODE)))), "FAIL", ("no-diff-log",)
     ),

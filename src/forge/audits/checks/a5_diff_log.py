@@ -13,7 +13,7 @@ from forge.audits.evidence.proof import (
     keeps_evidence,
     prove_diff_log,
 )
-from forge.audits.evidence.records import DiffLog
+from forge.audits.evidence.records import DiffLog, counted
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
@@ -26,7 +26,7 @@ def examine(snapshot: Snapshot) -> Examination:
         return skip(SKIPPED, "diff logs")
     proof = prove_diff_log(snapshot)
     found = [*proof.found, *(_problems(snapshot, proof.log) if proof.log else ())]
-    told = f"{len(proof.log.files):,} changed files, as recorded" if proof.log and not found else ""
+    told = f"{counted(len(proof.log.files), 'changed file')}, as recorded" if proof.log and not found else ""
     return examined(found, 1, "diff logs", detail=told)
 
 

@@ -21,6 +21,14 @@ from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
 ORDER = ", ".join(LevelName)
+_IN_CONFIG = "Say in forge.json how it is done, if it can be."
+_HOW = {
+    LevelName.STATIC: _IN_CONFIG,
+    LevelName.RUNTIME: _IN_CONFIG,
+    LevelName.BEHAVIOR: _IN_CONFIG,
+    LevelName.CONTRACT: "Have contracts to hold: `forge audit init` proposes them.",
+}
+"""What to do about a level that was skipped."""
 
 
 def examine(snapshot: Snapshot) -> Examination:
@@ -56,7 +64,7 @@ def _results(run: TestRun) -> Iterator[Found]:
             yield _fail("failed-level", f"{one.name} failed: {why}", one.name)
         elif one.status is Status.SKIP:
             message = f"{one.name} was skipped: {one.reason or 'no reason given'}"
-            fix = "Say in forge.json how it is done, if it can be."
+            fix = _HOW[one.name]
             yield Found("skipped-level", Severity.NOTE, message, fix, subject=one.name)
 
 
@@ -97,7 +105,7 @@ in this order and records when each began and ended. This check reads that recor
 | `out-of-order` | FAIL: one began before the one before it had ended |
 | `failed-level` | FAIL: it was run and failed |
 | `skipped-level` | a note: there was nothing to run, with the reason |
-| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence` | FAIL: as in A3 |
+| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence`, `tests-change-files` | FAIL: as in A3 |
 """
 
 CHECK = Check(

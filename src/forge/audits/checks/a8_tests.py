@@ -42,9 +42,7 @@ def _results(run: TestRun, counts: TestCounts | None) -> Iterator[Found]:
         yield Found("failed-run", Severity.FAIL, message, f"Repair it. {MAKE}", subject="run")
     elif counts is None:
         message = "the tests passed, but their runner does not say how many there were"
-        fix = (
-            "Use a runner that reports (pytest, vitest, jest, node --test), directly or in the `test` script."
-        )
+        fix = "Use a runner that reports (pytest, unittest, vitest, jest, node --test), directly or in the `test` script."
         yield Found("uncounted-tests", Severity.WARN, message, fix, subject="tests")
 
 
@@ -54,8 +52,8 @@ def _compared(counts: TestCounts | None, previous: TestRun | None) -> Iterator[F
         return
     if counts.ran < before.ran or counts.skipped > before.skipped:
         message = (
-            f"{counts.ran} tests ran and {counts.skipped} were skipped; "
-            f"before this change it was {before.ran} and {before.skipped}"
+            f"tests that ran: {counts.ran}, skipped: {counts.skipped}; "
+            f"before this change: {before.ran} and {before.skipped}"
         )
         fix = "Tests that went away, or are skipped now, prove nothing: look whether that is meant."
         yield Found("fewer-tests", Severity.WARN, message, fix, subject="tests")
@@ -63,17 +61,18 @@ def _compared(counts: TestCounts | None, previous: TestRun | None) -> Iterator[F
 
 DOCS = """
 The record of the last run of **exactly these files** (see A3) says how the tests went: Forge ran them in the sandbox and
-counted them from the report that the runner itself wrote (JUnit XML of pytest and node, JSON of vitest and jest). No
-output is searched for words, and no text that somebody wrote is read.
+counted them from the report that the runner itself wrote (JUnit XML of pytest and node, JSON of vitest and jest; unittest,
+which writes none, is run through a small program of Forge that does). No output is searched for words, and no text that
+somebody wrote is read.
 
 | rule | what it means |
 |---|---|
-| `no-tests` | FAIL: not a single test ran; an empty suite is not a passing one |
+| `no-tests` | FAIL: not a single test ran; an empty suite, or one that is skipped as a whole, is not a passing one |
 | `failed-tests` | FAIL: with the names of the first ones |
 | `failed-run` | FAIL: the tests passed, and another level did not, or they changed files of the project |
 | `uncounted-tests` | WARN: exit code 0 from a runner that does not count (`go test`, `make test`) |
 | `fewer-tests` | WARN: fewer ran, or more were skipped, than in the last passing run of other files |
-| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence` | FAIL: as in A3 |
+| `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence`, `tests-change-files` | FAIL: as in A3 |
 """
 
 CHECK = Check(

@@ -43,6 +43,8 @@ class Book:
     begin: Callable[[Entry | None], str]
     """How the text begins; the first entry may have a say."""
     render: Callable[[Entry], str]
+    made_by: str
+    """How the first record comes about, in a sentence."""
 
     def whole_text(self, lines: Sequence[Line]) -> str:
         first = lines[0].entry if lines else None
@@ -133,9 +135,7 @@ def _absent(
         fix = COMMITTED if any(committed.values()) else ACCEPT
         yield _fail(book, "removed", f"{book.records} {how}, and it held records before", fix, number=1)
     elif book.records in evidence:
-        yield _fail(
-            book, "empty", f"{book.records} is empty", "Delete it; the next audit begins a new one.", number=1
-        )
+        yield _fail(book, "empty", f"{book.records} is empty", f"Delete it. {book.made_by}", number=1)
     elif evidence.get(book.text):
         yield Problem(
             "legacy",
@@ -149,7 +149,7 @@ def _absent(
             "missing",
             Severity.WARN,
             f"there is no {book.records} yet",
-            "The first audit makes it.",
+            book.made_by,
             file=book.records,
         )
 

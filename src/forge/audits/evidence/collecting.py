@@ -67,6 +67,8 @@ class Collected:
     run: TestRun
     log: DiffLog
     entry: Entry
+    notice: str = ""
+    """How it was run, where that is not what one would expect."""
 
 
 async def collect(
@@ -88,11 +90,12 @@ async def collect(
         bench = Bench(root, before.governance.evidence, sandboxes, tasks, request.timeout_s)
         levels = await Verifier(before, bench, thread, contracts, on_level).verify()
         after = await thread.enter(open_snapshot)
-        run = await thread.run(_run, before, after, levels, started_at, await _runtime(sandboxes))
+        runtime = await _runtime(sandboxes, tasks.notice)
+        run = await thread.run(_run, before, after, levels, started_at, runtime)
         log = await thread.run(_diff_log, before, run, request)
         writer = await thread.run(_writer, keys, root, before)
         entry = await thread.run(write_evidence, writer, before, run, log)
-    return Collected(run, log, entry)
+    return Collected(run, log, entry, tasks.notice)
 
 
 def _writer(keys: Keys, root: Path, snapshot: Snapshot) -> Writer:
@@ -199,6 +202,7 @@ def _runs_of_lines(lines: Iterable[AddedLine]) -> dict[str, tuple[tuple[int, int
     return found
 
 
-async def _runtime(sandboxes: Sandboxes) -> str:
+async def _runtime(sandboxes: Sandboxes, notice: str) -> str:
     report = await sandboxes.open()
-    return f"{platform.system()} {platform.machine()}, sandbox {report.backend} ({report.level})"
+    told = f"{platform.system()} {platform.machine()}, sandbox {report.backend} ({report.level})"
+    return fit(f"{told}; {notice}" if notice else told)

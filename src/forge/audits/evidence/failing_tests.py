@@ -1,47 +1,68 @@
-"""The names of the tests that failed, from the report that the runner wrote. A report is a stranger's file: what cannot be
-read has no names in it."""
+"""The names of the tests that failed and what they said, from the report that the runner wrote. A report is a stranger's
+file: what cannot be read has no names in it."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from xml.parsers import expat
 
 from pydantic import BaseModel, Field, ValidationError
 
 from forge.agents.command_rules import Runner
 from forge.agents.reports import MOST_BYTES, NAME, Report
-from forge.audits.evidence.records import fit
+from forge.audits.evidence.records import fit, shorten
 from forge.errors import ForgeError
 from forge.workspace.files import Files
 
 MOST_NAMES = 50
 MOST_NAME = 300
+MOST_MESSAGE = 600
+_MOST_COLLECTED = 100_000
+_SAYS_NOTHING = ("", "collection failure")
+"""Of pytest, when a file of tests cannot be imported: why is in the text."""
+_RAISED = "E   "
+"""How pytest marks the lines of an exception."""
 
 
-def failing_tests(report: Report, runner: Runner) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class FailingTest:
+    name: str
+    message: str = ""
+
+
+def failing_tests(report: Report, runner: Runner) -> tuple[FailingTest, ...]:
     with suppress(ForgeError), Files(report.folder) as files:
         found = files.read(NAME, limit=MOST_BYTES)
         if found.hash is not None:
-            names = (
-                from_jest(found.data) if runner in (Runner.JEST, Runner.VITEST) else from_junit(found.data)
+            is_jest = runner in (Runner.JEST, Runner.VITEST)
+            tests = from_jest(found.data) if is_jest else from_junit(found.data)
+            return tuple(
+                FailingTest(fit(test.name, MOST_NAME), shorten(test.message, MOST_MESSAGE))
+                for test in tests[:MOST_NAMES]
             )
-            return tuple(fit(name, MOST_NAME) for name in names[:MOST_NAMES])
     return ()
 
 
-def from_junit(data: bytes) -> list[str]:
+def from_junit(data: bytes) -> list[FailingTest]:
     reader = _Junit()
     with suppress(expat.ExpatError, ValueError):
         reader.read(data)
-    return reader.names
+    return reader.tests
 
 
 class _Junit:
     def __init__(self) -> None:
-        self.names: list[str] = []
+        self.tests: list[FailingTest] = []
         self._case = ""
+        self._message = ""
+        self._text: list[str] | None = None
+        """Of the failure that is being read."""
+        self._collected = 0
 
     def read(self, data: bytes) -> None:
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._more
         parser.StartDoctypeDeclHandler = self._refuse
         parser.EntityDeclHandler = self._refuse
         parser.Parse(data, True)
@@ -51,16 +72,36 @@ class _Junit:
             parts = (attributes.get("classname", ""), attributes.get("name", ""))
             self._case = "::".join(part for part in parts if part)
         elif name in ("failure", "error") and self._case:
-            self.names.append(self._case)
+            self._message = attributes.get("message", "").strip()
+            self.tests.append(FailingTest(self._case, self._message))
+            self._text, self._collected = [], 0
             self._case = ""
+
+    def _more(self, text: str) -> None:
+        if self._text is not None and self._collected < _MOST_COLLECTED:
+            self._text.append(text)
+            self._collected += len(text)
+
+    def _end(self, name: str) -> None:
+        if name in ("failure", "error") and self._text is not None:
+            if self._message in _SAYS_NOTHING:
+                self.tests[-1] = FailingTest(self.tests[-1].name, _raised("".join(self._text)))
+            self._text = None
 
     def _refuse(self, *_: object) -> None:
         raise ValueError("a report declares no document type and no entities")
 
 
+def _raised(text: str) -> str:
+    lines = text.strip().splitlines()
+    raised = [line.removeprefix(_RAISED).rstrip() for line in lines if line.startswith(_RAISED)]
+    return "\n".join(raised or lines)
+
+
 class _Assertion(BaseModel):
     status: str = ""
     name: str = Field(alias="fullName", default="")
+    messages: list[str] = Field(alias="failureMessages", default=[])
 
 
 class _File(BaseModel):
@@ -71,9 +112,14 @@ class _Jest(BaseModel):
     files: list[_File] = Field(alias="testResults", default=[])
 
 
-def from_jest(data: bytes) -> list[str]:
+def from_jest(data: bytes) -> list[FailingTest]:
     try:
         found = _Jest.model_validate_json(data)
     except ValidationError:
         return []
-    return [test.name for file in found.files for test in file.results if test.status == "failed"]
+    return [
+        FailingTest(test.name, "\n".join(test.messages).strip())
+        for file in found.files
+        for test in file.results
+        if test.status == "failed"
+    ]

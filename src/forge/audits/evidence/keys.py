@@ -47,17 +47,21 @@ class Keys:
 
     def signer(self, root: Path) -> Signer:
         """The key of this machine, made when there is none, to sign for that project."""
-        if self._folder.resolve().is_relative_to(root.resolve()):
-            raise ConfigError(
-                [f"FORGE_DATA_DIR: {self._folder} lies inside the project, whose tests could read the key."],
-                hint="Use a data directory outside of every project.",
-            )
+        self.check_outside(root)
         path = self._folder / KEY_FILE
         with _explained(path):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not path.exists():
                 _make_key(path)
             return _read_key(path)
+
+    def check_outside(self, root: Path) -> None:
+        """Before anything is written there: a key that a project's own tests can read proves nothing about it."""
+        if self._folder.resolve().is_relative_to(root.resolve()):
+            raise ConfigError(
+                [f"FORGE_DATA_DIR: {self._folder} lies inside the project, whose tests could read the key."],
+                hint="Use a data directory outside of every project.",
+            )
 
     def own(self) -> str | None:
         """The public key of this machine, for others to trust; None when it has signed nothing yet."""

@@ -37,6 +37,7 @@ LEDGER = Book(
     head="audit_ledger.head.json",
     begin=begin_ledger,
     render=render_ledger_entry,
+    made_by="The first audit makes it.",
 )
 GRANTS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
 GATE = "A6"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from forge.audits.check import Check
 from forge.audits.engine import audit
-from forge.audits.evidence.records import Level, LevelName, Status, Step, exact_stamp, fit
+from forge.audits.evidence.records import Level, LevelName, Status, Step, counted, exact_stamp, fit
 from forge.audits.evidence.sandboxed import Bench
 from forge.audits.evidence.thread import Thread
 from forge.audits.evidence.verification import NO_TESTS, Task
@@ -70,7 +70,11 @@ class Verifier:
             if fact.broken_line is not None
         ]
         more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
-        told = f"no code: {', '.join(broken[:MOST_NAMED])}{more}" if broken else f"{len(facts):,} files parse"
+        told = (
+            f"no code: {', '.join(broken[:MOST_NAMED])}{more}"
+            if broken
+            else f"{counted(len(facts), 'file')} parsed"
+        )
         return _seen("syntax", Status.FAIL if broken else Status.PASS, told, started_at)
 
     async def _contract(self) -> Level:

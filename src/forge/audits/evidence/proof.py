@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from forge.audits.check import Found
-from forge.audits.evidence.book import Book, BookState, Problem, normal_text
+from forge.audits.evidence.book import Book, BookState, normal_text
 from forge.audits.evidence.chain import Line, read_line
 from forge.audits.evidence.ledger import verify_in
 from forge.audits.evidence.records import DiffLog, FileChange, Kind, Status, TestRun, body_of
@@ -16,7 +16,14 @@ from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.snapshot import Change, Snapshot
 
-RUNS = Book(records="test_runs.jsonl", text="test_runs.md", head=None, begin=begin_runs, render=render_run)
+RUNS = Book(
+    records="test_runs.jsonl",
+    text="test_runs.md",
+    head=None,
+    begin=begin_runs,
+    render=render_run,
+    made_by="`forge audit evidence` makes it.",
+)
 LATEST = "test_runs_latest.md"
 DIFF_LOG, DIFF_TEXT = "diff_log.json", "diff_log.md"
 MAKE = "Run the tests through Forge: forge audit evidence"
@@ -60,12 +67,21 @@ def latest_problems(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
     for problem in state.problems:
         if problem.rule == "edited-text":
             yield _tampered(snapshot, problem.file, problem.message)
-    last = next((line for line in reversed(state.lines) if line.entry.kind == Kind.TEST_RUN), None)
+    if not is_latest(snapshot, last_run(state)):
+        yield _tampered(snapshot, LATEST, f"{LATEST} is not what the last record says")
+
+
+def last_run(state: BookState) -> Line | None:
+    return next((line for line in reversed(state.lines) if line.entry.kind == Kind.TEST_RUN), None)
+
+
+def is_latest(snapshot: Snapshot, last: Line | None) -> bool:
+    """Whether the text of the last run is what that record says; nobody can tell of one that cannot be read here."""
     run = body_of(last.entry) if last else None
-    if isinstance(run, TestRun):
-        now = snapshot.evidence.get(LATEST)
-        if now is None or normal_text(now) != render_latest(run).encode():
-            yield _tampered(snapshot, LATEST, f"{LATEST} is not what the last record says")
+    now = snapshot.evidence.get(LATEST)
+    return not isinstance(run, TestRun) or (
+        now is not None and normal_text(now) == render_latest(run).encode()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +124,6 @@ def _prove_log(snapshot: Snapshot, line: Line) -> DiffProof:
     return DiffProof(log, ())
 
 
-def diff_log_problems(snapshot: Snapshot) -> tuple[Problem, ...]:
-    """Whether it is what was written, of whatever files."""
-    return tuple(
-        Problem(
-            found.rule,
-            Severity.WARN if found.rule == "unknown-signer" else found.severity,
-            found.message,
-            found.fix,
-            file=DIFF_LOG,
-        )
-        for found in prove_diff_log(snapshot).found
-        if found.rule in ("tampered-diff-log", "unknown-signer")
-    )
-
-
 def changed_files(snapshot: Snapshot) -> list[Change]:
     """What a diff log lists: all but the evidence itself."""
     return [change for change in snapshot.changes if not snapshot.governance.is_evidence(change.path)]
@@ -156,9 +157,18 @@ def _why_not(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
             return
 
 
+def changed_by_tests(run: TestRun) -> Found:
+    message = f"the tests changed the files they were to prove: {run.problem or 'the tree is another one afterwards'}"
+    fix = "Let tests write to temporary folders, or have git ignore what they leave behind; then run them again."
+    return Found("tests-change-files", Severity.FAIL, message, fix, subject="tree")
+
+
 def _stale(snapshot: Snapshot, runs: Sequence[Line]) -> Found:
     if not runs:
         return _evidence(snapshot, "no-evidence", "there is no record of a test run", RUNS.records)
+    last = body_of(runs[-1].entry)
+    if isinstance(last, TestRun) and last.tree != last.tree_after == snapshot.tree_id:
+        return changed_by_tests(last)
     what = f"the last test run ({runs[-1].entry.at}) was of another state of the files"
     return _evidence(snapshot, "stale-evidence", what, RUNS.records)
 

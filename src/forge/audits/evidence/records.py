@@ -112,6 +112,8 @@ class Step(Record, frozen=True):
     counts: TestCounts | None = None
     """None when nobody counted."""
     failing: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+    """What each of these said, in the same order."""
     sandbox: str | None = None
 
 
@@ -228,6 +230,21 @@ def fit(text: str, most: int = MOST_TEXT) -> str:
     """Text of others, as it can be written down: valid and not endless."""
     valid = text[: most + 1].encode("utf-8", "backslashreplace").decode()
     return valid if len(valid) <= most else f"{valid[: most - 1]}…"
+
+
+def shorten(text: str, most: int) -> str:
+    """Its beginning and its end, in whole lines as far as there are any: a traceback says why at its end."""
+    if len(text) <= most:
+        return fit(text, most + 1)
+    half = most // 2
+    begin, end = text[:half], text[-half:]
+    begin = begin[: begin.rfind("\n")] if "\n" in begin else begin
+    end = end[end.find("\n") + 1 :] if "\n" in end.rstrip("\n") else end
+    return fit(f"{begin}\n…\n{end}", most + 10)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def listed(names: Sequence[str]) -> tuple[str, ...]:

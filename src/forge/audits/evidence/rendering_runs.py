@@ -1,6 +1,7 @@
 """Test runs as people read them: `test_runs_latest.md` and `test_runs.md`."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from forge.audits.evidence.chain import Entry
 from forge.audits.evidence.records import Legacy, Status, Step, TestRun, body_of
@@ -60,5 +61,5 @@ def _step(step: Step) -> Iterator[str]:
     yield f"{name} exit: {step.end if step.exit_code is None else step.exit_code}"
     yield f"{name} summary: {one_line(step.summary)}"
     if step.status is Status.FAIL:
-        for failing in step.failing:
-            yield f"{name} failing: {one_line(failing)}"
+        for failing, message in zip_longest(step.failing, step.messages, fillvalue=""):
+            yield f"{name} failing: {one_line(failing)}{f' -- {one_line(message)}' if message else ''}"

@@ -1,14 +1,16 @@
 """Runs one task of the verification in the sandbox and says what came of it, as a step of a record."""
 
 import asyncio
+import inspect
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forge.agents.command_rules import Runner
 from forge.agents.commands import LIMITS
 from forge.agents.outcomes import has_succeeded
-from forge.agents.reports import Counts, report_folder
-from forge.audits.evidence.failing_tests import failing_tests
+from forge.agents.reports import NAME, Counts, Report, report_folder
+from forge.audits.evidence import unittest_report
+from forge.audits.evidence.failing_tests import FailingTest, failing_tests
 from forge.audits.evidence.records import Status, Step, TestCounts, exact_stamp, fit
 from forge.audits.evidence.verification import Plan, Task
 from forge.errors import Invalid
@@ -19,7 +21,7 @@ from forge.sandbox.toolchain import toolchain
 
 MOST_SAID = 400
 _NO_TEST = 5
-"""pytest's exit code when it collected nothing."""
+"""The exit code when nothing was collected, of pytest and of unittest."""
 _STOPPED = {
     End.NOT_STARTED: "could not be started: is it installed in the project?",
     End.TIMEOUT: "took too long and was stopped",
@@ -48,14 +50,14 @@ class Bench:
         started_at = exact_stamp(now())
         if task.problem:
             return _not_run(task, started_at)
-        runner = task.runner
-        if runner is None or runner not in _REPORTING or task.allowed is None:
-            return _step(task, await self._execute(task, task.argv), started_at, None, ())
         async with report_folder(self.root) as report:
-            argv = task.allowed.with_options(report.options(runner)).argv
+            reporting = _reporting(task, report)
+            if reporting is None:
+                return _step(task, await self._execute(task, task.argv), started_at, None, ())
+            argv, form = reporting
             outcome = await self._execute(task, argv, (report.folder,))
-            counts = await asyncio.to_thread(report.counts, runner)
-            failing = await asyncio.to_thread(failing_tests, report, runner)
+            counts = await asyncio.to_thread(report.counts, form)
+            failing = await asyncio.to_thread(failing_tests, report, form)
         return _step(task, outcome, started_at, counts, failing)
 
     async def _execute(self, task: Task, argv: tuple[str, ...], writable: tuple[Path, ...] = ()) -> Outcome:
@@ -88,6 +90,16 @@ class Bench:
         return env
 
 
+def _reporting(task: Task, report: Report) -> tuple[tuple[str, ...], Runner] | None:
+    """The command that also writes a report, and whose form that has; None when there is no way to have one."""
+    if task.is_unittest:
+        program = inspect.getsource(unittest_report)
+        return (task.argv[0], "-c", program, str(report.folder / NAME), *task.argv[3:]), Runner.JEST
+    if task.allowed is None or task.runner is None or task.runner not in _REPORTING:
+        return None
+    return task.allowed.with_options(report.options(task.runner)).argv, task.runner
+
+
 def _not_run(task: Task, started_at: str) -> Step:
     return Step(
         name=task.name,
@@ -102,9 +114,10 @@ def _not_run(task: Task, started_at: str) -> Step:
 
 
 def _step(
-    task: Task, outcome: Outcome, started_at: str, counts: Counts | None, failing: tuple[str, ...]
+    task: Task, outcome: Outcome, started_at: str, counts: Counts | None, failing: tuple[FailingTest, ...]
 ) -> Step:
-    has_failed = not has_succeeded(outcome) or (counts is not None and counts.failed > 0)
+    is_unreported = counts is None and _has_to_report(task)
+    has_failed = not has_succeeded(outcome) or is_unreported or (counts is not None and counts.failed > 0)
     return Step(
         name=task.name,
         status=Status.FAIL if has_failed else Status.PASS,
@@ -115,7 +128,8 @@ def _step(
         ended_at=exact_stamp(now()),
         summary=_summary(task, outcome, counts),
         counts=TestCounts(counts.passed, counts.failed, counts.skipped) if counts else None,
-        failing=failing,
+        failing=tuple(test.name for test in failing),
+        messages=tuple(test.message for test in failing),
         sandbox=outcome.level.value,
     )
 
@@ -125,7 +139,24 @@ def _summary(task: Task, outcome: Outcome, counts: Counts | None) -> str:
         return f"{task.argv[0]} {_STOPPED[outcome.end]}"
     if counts and (counts.passed or counts.failed):
         return str(counts)
-    if task.runner is Runner.PYTEST and outcome.exit_code == _NO_TEST:
-        return "no test ran"
-    said = (outcome.stderr.text.strip() or outcome.stdout.text.strip())[-MOST_SAID:]
+    if counts or (_has_to_report(task) and outcome.exit_code == _NO_TEST):
+        return f"no test ran, {counts.skipped} skipped" if counts and counts.skipped else "no test ran"
+    if _has_to_report(task) and outcome.exit_code == 0:
+        return "it ended before it could report its tests: none of them counts"
+    said = last_lines(outcome.stderr.text.strip() or outcome.stdout.text.strip())
     return fit(f"exit code {outcome.exit_code}{f': {said}' if outcome.exit_code and said else ''}")
+
+
+def _has_to_report(task: Task) -> bool:
+    """Every version of these does, unless a test ends the process."""
+    return task.is_unittest or task.runner is Runner.PYTEST
+
+
+def last_lines(text: str, most: int = MOST_SAID) -> str:
+    """The end, where the reason is; from the beginning of a line, as far as one line is not too long by itself."""
+    if len(text) <= most:
+        return text
+    end = text[-most:]
+    is_whole = text[-most - 1] == "\n"
+    whole = end if is_whole else end.partition("\n")[2]
+    return f"… {whole or end}"

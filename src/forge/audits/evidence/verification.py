@@ -1,5 +1,6 @@
 """Which commands verify a project: from forge.json where it says so, else from how the project is laid out."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from forge.sandbox.models import Network
 Language = Literal["python", "typescript", "javascript", "go"]
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _TEST_FILE = re.compile(r"(test_[^/]*|[^/]*_test)\.py")
+PYTHON = "python3"
 _NO_SCRIPT = "no test specified"
 """What `npm init` writes in place of a test script."""
 NO_TESTS = "no tests were found, and forge.json does not say where they are"
@@ -34,6 +36,8 @@ class Task:
     """Where options for a report go, of tests."""
     runner: Runner | None = None
     has_sources_on_path: bool = False
+    is_unittest: bool = False
+    """Python's unittest, which Forge runs through a program of its own to have the tests counted."""
     problem: str = ""
     """Why it cannot be run as it is configured."""
 
@@ -46,17 +50,34 @@ class Plan:
     environment: str
     """The folder of the project's Python environment, relative to it."""
     no_runtime: str = "forge.json names no entry_module"
+    notice: str = ""
+    """What a person should know about how it is run."""
 
 
 def plan(snapshot: Snapshot, root: Path) -> Plan:
     config = snapshot.project.config
     languages = set(_languages(snapshot))
+    environment = _environment(config.backend.venv_path)
+    runtime = tuple(_runtime(snapshot, languages))
+    behavior = tuple(_behavior(snapshot, languages, root))
+    is_python = any(task.argv[:1] == (PYTHON,) for task in (*runtime, *behavior))
     return Plan(
         static=tuple(_types(snapshot, root)),
-        runtime=tuple(_runtime(snapshot, languages)),
-        behavior=tuple(_behavior(snapshot, languages, root)),
-        environment=_environment(config.backend.venv_path),
+        runtime=runtime,
+        behavior=behavior,
+        environment=environment,
+        notice=_notice(root, environment, config.backend.venv_path) if is_python else "",
     )
+
+
+def _notice(root: Path, environment: str, configured: str | None) -> str:
+    """Tests that pass here and fail in the sandbox are often run by another Python than one thinks."""
+    if os.path.lexists(root / environment / "bin" / PYTHON):
+        if configured is None or _environment(configured) == str(PurePosixPath(configured)):
+            return ""
+        return f"venv_path {configured[:80]!r} is not inside the project; {environment} is used"
+    what = f"venv_path {configured[:80]!r}" if configured else environment
+    return f"{what} is not there: the system's {PYTHON} is used, with the packages it has"
 
 
 def _languages(snapshot: Snapshot) -> Iterator[Language]:
@@ -94,7 +115,7 @@ def _runtime(snapshot: Snapshot, languages: set[Language]) -> Iterator[Task]:
         is_name = bool(_MODULE.fullmatch(module))
         code = f"import importlib; importlib.import_module({module!r})"
         problem = "" if is_name else f"entry_module {module[:80]!r} is no name of a module"
-        yield Task("import", ("python3", "-c", code), has_sources_on_path=True, problem=problem)
+        yield Task("import", (PYTHON, "-c", code), has_sources_on_path=True, problem=problem)
     if "go" in languages:
         yield Task("go build", ("go", "build", "./..."))
     frontend = snapshot.project.config.frontend
@@ -124,9 +145,9 @@ def _python_tests(snapshot: Snapshot) -> Task:
     is_there = bool(place) and any(path.startswith(f"{place}/") for path in snapshot.tree.entries)
     problem = f"test_dir {place[:80]!r} is not in the project" if place and not is_there else ""
     if (backend.test_framework or "").lower() == "unittest":
-        begin = ("python3", "-m", "unittest", "discover", *(("-s", f"./{place}") if is_there else ()))
-        return Task("unittest", begin, runner=Runner.OTHER, problem=problem)
-    begin = ("python3", "-m", "pytest")
+        begin = (PYTHON, "-m", "unittest", "discover", *(("-s", f"./{place}") if is_there else ()))
+        return Task("unittest", begin, runner=Runner.OTHER, problem=problem, is_unittest=True)
+    begin = (PYTHON, "-m", "pytest")
     argv = (*begin, "-q", "-p", "no:cacheprovider", *((f"./{place}",) if is_there else ()))
     allowed = Allowed(argv, Network.NONE, Runner.PYTEST, len(begin), in_environment=False)
     return Task("pytest", argv, allowed=allowed, runner=Runner.PYTEST, problem=problem)
