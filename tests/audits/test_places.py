@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forge.audits.models import AuditRoots
 from forge.audits.places import Place, Places, usual_roots
 from forge.errors import Denied, ForgeError, Invalid, NotFound
 from forge.workspace.service import Workspaces
@@ -56,7 +57,9 @@ async def test_a_link_leads_where_it_leads(tmp_path: Path):
     (tmp_path / "projects" / "way-out").symlink_to(outside)
     (tmp_path / "way-in").symlink_to(inside)
     where = places(tmp_path, tmp_path / "projects")
-    assert isinstance(await refusal(where, str(tmp_path / "projects" / "way-out")), Denied)
+    refused = await refusal(where, str(tmp_path / "projects" / "way-out"))
+    assert isinstance(refused, Denied)
+    assert ("way-out" in refused.message, str(outside) in refused.message) == (True, False)
     assert await find(where, str(tmp_path / "way-in")) == Place(inside, None, "basket")
 
 
@@ -72,6 +75,18 @@ async def test_a_history_that_is_kept_outside_is_outside(tmp_path: Path):
     borrowed.mkdir(parents=True)
     (borrowed / ".git").write_text(f"gitdir: {secret}/.git\n")
     assert isinstance(await refusal(places(tmp_path, tmp_path / "projects"), str(borrowed)), Denied)
+
+
+async def test_whoever_asks_is_shown_the_roots_and_the_projects_in_them(tmp_path: Path):
+    inside, alone = repository(tmp_path / "projects" / "basket"), repository(tmp_path / "alone")
+    (tmp_path / "projects" / "plain").mkdir()
+    (tmp_path / "projects" / "way-out").symlink_to(repository(tmp_path / "other"))
+    roots = [tmp_path / "projects", alone, tmp_path / "none"]
+    offered = await places(tmp_path, *roots).roots()
+    assert offered == AuditRoots(
+        roots=[str(root) for root in roots], projects=[str(alone), str(inside)], start=None
+    )
+    assert (await places(tmp_path, start=alone).roots()).start == str(alone)
 
 
 async def test_forges_own_data_is_nobodys_project(tmp_path: Path):

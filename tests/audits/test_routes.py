@@ -85,11 +85,13 @@ async def test_an_audit_is_a_run_that_tells_its_checks_and_leaves_one_entry(live
         report = data(await client.get(AUDIT, params={"run_id": run["id"]}))
     assert [step["name"] for step in detail["steps"]] == ["audit", "ledger"]
     told = [event for event in events if event["type"].startswith("audit.")]
-    assert [event["type"] for event in told] == ["audit.started", *["audit.check"] * 12, "audit.finished"]
+    once = ["audit.started", *["audit.check"] * 12, "audit.finished", "audit.recorded"]
+    assert [event["type"] for event in told] == once
     assert told[0]["data"]["checks"] == CODES
-    assert [event["data"]["result"]["code"] for event in told[1:-1]] == CODES
+    assert [event["data"]["result"]["code"] for event in told[1:-2]] == CODES
     output = detail["run"]["output"]
-    assert output == told[-1]["data"]["summary"]
+    assert told[-1]["data"] == {"entry": 1, "problem": None}
+    assert output == told[-2]["data"]["summary"] | {"ledger_entry": 1}
     assert (output["overall"], output["phase"], report["claimed_files"]) == (
         "FAIL",
         "Phase 3",
@@ -104,7 +106,30 @@ async def test_a_part_of_an_audit_is_not_recorded(live_forge: Live, project: Pat
         run = data(await client.post(AUDIT, json={"path": str(project), "only": ["W1"]}))
         detail = await ended(client, run["id"])
     assert [step["name"] for step in detail["steps"]] == ["audit"]
+    assert (detail["run"]["output"]["only"], detail["run"]["output"]["ledger_problem"]) == (["W1"], None)
     assert not (project / "Forge/evidence").exists()
+
+
+async def test_a_ledger_that_takes_no_entry_leaves_the_report_and_says_why(live_forge: Live, project: Path):
+    evidence = project / "Forge/evidence"
+    evidence.mkdir()
+    (evidence / "audit_ledger.jsonl").write_text('{"this": "is no entry"}\n')
+    async with live_forge.client() as client:
+        run = data(await client.post(AUDIT, json={"path": str(project)}))
+        detail = await ended(client, run["id"])
+        report = data(await client.get(AUDIT, params={"run_id": run["id"]}))
+        last = [event for event in await events_of(client, run["id"]) if event["type"] == "audit.recorded"]
+    output = detail["run"]["output"]
+    assert (detail["run"]["status"], verdicts(report)["W2"]) == ("completed", "FAIL")
+    assert "audit_ledger.jsonl" in output["ledger_problem"]
+    assert [event["data"] for event in last] == [{"entry": None, "problem": output["ledger_problem"]}]
+    assert (evidence / "audit_ledger.jsonl").read_text() == '{"this": "is no entry"}\n'
+
+
+async def test_whoever_may_read_sees_which_folders_may_be_audited(live_forge: Live, project: Path):
+    async with live_forge.client() as client:
+        offered = data(await client.get("/audit/roots"))
+    assert offered == {"roots": [str(project.parent)], "projects": [str(project)], "start": None}
 
 
 async def test_a_workspace_is_audited_against_its_own_history(live_forge: Live):
@@ -174,9 +199,9 @@ async def test_what_the_audit_itself_finds_wrong_is_the_answer(live_forge: Live,
         unknown = await client.get(AUDIT, params={**params, "base": "no-such-branch"})
         assert error(unknown) == (404, "not_found")
         (project / "Forge/Contracts/audit_baseline.json").write_text("{")
-        broken = await client.get(AUDIT, params=params)
-        assert error(broken) == (422, "invalid")
-        assert "audit_baseline.json" in broken.json()["errors"][0]["message"]
+        broken = data(await client.get(AUDIT, params={**params, "only": "A9"}))
+    assert (broken["overall"], verdicts(broken)) == ("FAIL", {"A9": "ERROR"})
+    assert "audit_baseline.json" in broken["checks"][0]["findings"][0]["message"]
 
 
 async def test_only_an_audit_has_a_report(live_forge: Live):

@@ -111,7 +111,7 @@ def test_a_server_killed_in_the_middle_does_the_audit_again_and_leaves_one_entry
     )
     told = [kind for kind in types(server, run_id) if kind.startswith("audit.")]
     once = ["audit.started", *["audit.check"] * OWN]
-    assert told == [*once, *once, "audit.check", "audit.finished"]
+    assert told == [*once, *once, "audit.check", "audit.finished", "audit.recorded"]
     assert (detail["run"]["status"], detail["run"]["attempt"]) == ("completed", 2)
     report = server.call("GET", f"/audit/run?run_id={run_id}")
     codes = [check["code"] for check in [*report["checks"], *report["warnings"]]]

@@ -4,17 +4,24 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from threading import Event as Flag
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from forge.audits.models import AuditFinished, AuditReport, AuditRequest, AuditStarted, CheckResult
+from forge.audits.models import (
+    AuditFinished,
+    AuditRecorded,
+    AuditReport,
+    AuditRequest,
+    AuditStarted,
+    CheckResult,
+)
 from forge.audits.places import Place, Places
 from forge.audits.project import Governance
 from forge.audits.proving import ProvenAuditor
 from forge.audits.registry import choose
 from forge.audits.telling import TOLD, fold_report, summarize, tell
-from forge.errors import Internal
+from forge.errors import ForgeError, Internal
 from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.runs.attempt import StepInfo
@@ -24,6 +31,9 @@ from forge.runs.kinds import RunKind
 from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
 from forge.workspace.observed_place import find_place
+
+if TYPE_CHECKING:
+    from forge.audits.auditor import Audited
 
 KIND = "audit"
 MOST_EVENTS = 100_000
@@ -61,7 +71,8 @@ class AuditKind:
             await context.step("evidence", self._collect, given)
         audited = await context.step("audit", self._audit, given)
         if given.request.is_recorded and audited["is_governed"]:
-            await context.step("ledger", self._append, given, audited)
+            recorded = await context.step("ledger", self._append, given, audited)
+            return {**audited["summary"], **recorded}
         return audited["summary"]
 
     async def _collect(self, step: StepInfo, given: AuditInput) -> dict[str, str]:
@@ -93,7 +104,8 @@ class AuditKind:
                 )
             finally:
                 teller.stop()
-        summary = summarize(audited.report).model_copy(update={"project": place.name})
+        asked = {"project": place.name, "only": codes if request.only else [], "file": request.file}
+        summary = summarize(audited.report).model_copy(update=asked)
         value = {
             "summary": summary.model_dump(mode="json"),
             "is_governed": audited.is_governed,
@@ -103,16 +115,25 @@ class AuditKind:
         claims = audited.report.claimed_files
         return Told(value, (AuditFinished(summary=summary, claimed_files=claims),))
 
-    async def _append(self, step: StepInfo, given: AuditInput, told: dict[str, Any]) -> int:
-        """The key keeps a step that is repeated from leaving a second entry."""
+    async def _append(self, step: StepInfo, given: AuditInput, told: dict[str, Any]) -> Told:
+        """A ledger that takes no entry takes nothing away from the report: why it did not is said beside it."""
         from forge.audits.auditor import Audited
 
-        place, proven = await self._place(step, given), await self.auditor.get()
         report = await self.report(step.run_id)
         if report is None:
             raise Internal("The log of this run has lost its audit.")
         changed = tuple(_read(path) for path in told["changed"])
-        audited = Audited(report, Governance(*told["governance"]), changed)
+        entry, problem = None, None
+        try:
+            entry = await self._record(step, given, Audited(report, Governance(*told["governance"]), changed))
+        except ForgeError as error:
+            problem = f"{error.message} {error.hint}" if error.hint else error.message
+        value = {"ledger_entry": entry, "ledger_problem": problem}
+        return Told(value, (AuditRecorded(entry=entry, problem=problem),))
+
+    async def _record(self, step: StepInfo, given: AuditInput, audited: "Audited") -> int:
+        """The key keeps a step that is repeated from leaving a second entry."""
+        place, proven = await self._place(step, given), await self.auditor.get()
         return await asyncio.to_thread(
             proven.auditor.record, place.path, audited, git_dir=place.git_dir, key=step.key
         )

@@ -191,6 +191,14 @@ class AuditSummary(BaseModel):
     tree: str
     changed_files: int
     duration_ms: int
+    only: list[str] = []
+    """The checks that were asked for; empty when it was all of them. A PASS of some is no PASS of the project."""
+    file: str | None = None
+    """The one file whose findings were asked for."""
+    ledger_entry: int | None = None
+    """The number of its entry in the project's ledger."""
+    ledger_problem: str | None = None
+    """Why it should have an entry and has none. The report counts all the same."""
 
 
 class AuditStarted(EventData):
@@ -228,4 +236,25 @@ class AuditFinished(EventData):
     claimed_files: list[str] | None
 
 
-EVENTS: tuple[type[EventData], ...] = (AuditStarted, AuditChecked, AuditFound, AuditFinished)
+class AuditRecorded(EventData):
+    """The audit has its entry in the project's ledger, or has none and this is why."""
+
+    type: ClassVar[str] = "audit.recorded"
+    entry: int | None
+    problem: str | None
+
+
+EVENTS: tuple[type[EventData], ...] = (AuditStarted, AuditChecked, AuditFound, AuditFinished, AuditRecorded)
+
+
+class AuditRoots(BaseModel):
+    """Which folders of the server may be audited."""
+
+    model_config = ConfigDict(frozen=True)
+
+    roots: list[str]
+    """Whatever is inside one of these."""
+    projects: list[str]
+    """The repositories that these are or that lie directly in them: at most 200, for somebody to choose from."""
+    start: str | None
+    """What is audited when nothing is named; null when something has to be."""

@@ -1,16 +1,21 @@
 """Where an audit may look: a workspace of the caller, or a folder inside one of the roots the settings allow."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+from forge.audits.models import AuditRoots
 from forge.audits.paths import shown
 from forge.errors import Denied, Invalid
 from forge.workspace.observed_place import find_place
 from forge.workspace.service import Workspaces
 
 _SETTING = "FORGE_AUDIT_ROOTS"
+MOST_LOOKED_AT = 2000
+MOST_PROJECTS = 200
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,27 @@ class Places:
             return await self._workspace(account_id, workspace_id)
         return await asyncio.to_thread(self._folder, path)
 
+    async def roots(self) -> AuditRoots:
+        return await asyncio.to_thread(self._offered)
+
+    def _offered(self) -> AuditRoots:
+        projects = sorted({str(folder) for root in self._roots for folder in self._projects(root)})
+        return AuditRoots(
+            roots=[shown(str(root)) for root in self._roots],
+            projects=[path for path in projects if path == shown(path)][:MOST_PROJECTS],
+            start=shown(str(self._start)) if self._is_allowed(self._start) else None,
+        )
+
+    def _projects(self, root: Path) -> Iterator[Path]:
+        """A root that is a repository, or those directly in it."""
+        if _is_repository(root):
+            yield root
+            return
+        with suppress(OSError):  # a root that is not there, or that Forge may not read
+            for folder in islice(root.iterdir(), MOST_LOOKED_AT):
+                if _is_repository(folder) and self._is_allowed(_resolved(folder)):
+                    yield folder
+
     async def _workspace(self, account_id: str, workspace_id: str) -> Place:
         workspace = await self._workspaces.open(account_id, workspace_id)
         return Place(Path(workspace.info.path), workspace.git_dir, workspace.info.name)
@@ -52,16 +78,18 @@ class Places:
                 field="path",
             )
         real = _resolved(self._start / (path or ""))
-        self._check_allowed(real)
+        asked = path or str(self._start)
+        self._check_allowed(real, asked)
         found = find_place(real)
         for folder in (found.root, found.git_dir, found.common_dir):
-            self._check_allowed(folder)
+            self._check_allowed(folder, asked)
         return Place(found.root, None, shown(found.root.name))
 
-    def _check_allowed(self, folder: Path) -> None:
+    def _check_allowed(self, folder: Path, asked: str) -> None:
+        """Told in the words of whoever asks: where a link leads is not theirs to know."""
         if not self._is_allowed(folder):
             raise Denied(
-                f"{str(folder)[:200]!r} is outside of the folders that may be audited.",
+                f"{asked[:200]!r} is outside of the folders that may be audited, or leads out of them.",
                 hint=f"Whoever runs this server allows more in the setting {_SETTING}; "
                 "or make it a workspace and audit that.",
                 field="path",
@@ -71,6 +99,13 @@ class Places:
         """Forge's own data is nobody's project: workspaces in it are audited as such, by those they belong to."""
         is_inside = any(folder.is_relative_to(root) for root in self._roots)
         return is_inside and not folder.is_relative_to(self._data_dir)
+
+
+def _is_repository(folder: Path) -> bool:
+    try:
+        return (folder / ".git").exists()
+    except OSError:
+        return False
 
 
 def usual_roots(start: Path) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Request, status
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.audits.claims import split_claims
-from forge.audits.models import AuditReport, Line, NewAudit
+from forge.audits.models import AuditReport, AuditRoots, Line, NewAudit
 from forge.audits.service import Audits
 from forge.errors import Invalid
 from forge.http.caller import Reader, Writer
@@ -72,6 +72,12 @@ async def read_audit(
     if query.model_fields_set != {"run_id"}:
         raise Invalid("A run is what it was: ask for nothing else with run_id.", field="run_id")
     return reply(await audits.report(caller.account_id, query.run_id), **_links(query.run_id))
+
+
+@router.get("/roots")
+async def read_roots(_: Reader, audits: Service) -> Envelope[AuditRoots]:
+    """Which folders of the server may be audited, and the projects that are found there."""
+    return reply(await audits.roots())
 
 
 def _links(run_id: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from forge.audits.claims import read_claims
 from forge.audits.kind import KIND, AuditInput, AuditKind
-from forge.audits.models import AuditReport, AuditRequest, NewAudit
+from forge.audits.models import AuditReport, AuditRequest, AuditRoots, NewAudit
 from forge.errors import (
     Conflict,
     Denied,
@@ -35,6 +35,9 @@ class Audits:
         self._events = events
         self._runs = runs
         self._kind = kind
+
+    async def roots(self) -> AuditRoots:
+        return await self._kind.places.roots()
 
     async def start(self, account_id: str, new: NewAudit) -> Run:
         """What cannot be audited is refused here, before there is a run."""

@@ -65,7 +65,7 @@ def fold_report(events: Iterable[Event]) -> AuditReport | None:
 def _report(finished: AuditFinished, results: dict[str, CheckResult]) -> AuditReport:
     summary = finished.summary
     return AuditReport(
-        **summary.model_dump(exclude={"checks", "warnings"}),
+        **summary.model_dump(include=set(AuditReport.model_fields) - {"checks", "warnings"}),
         checks=[results[check.code] for check in summary.checks],
         warnings=[results[check.code] for check in summary.warnings],
         claimed_files=finished.claimed_files,

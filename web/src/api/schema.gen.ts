@@ -651,6 +651,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/audit/roots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Roots
+         * @description Which folders of the server may be audited, and the projects that are found there.
+         */
+        get: operations["read_roots_audit_roots_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1138,6 +1158,37 @@ export interface components {
             data: components["schemas"]["AuditFound"];
         };
         /**
+         * AuditRecorded
+         * @description The audit has its entry in the project's ledger, or has none and this is why.
+         */
+        AuditRecorded: {
+            /** Entry */
+            entry: number | null;
+            /** Problem */
+            problem: string | null;
+        };
+        /**
+         * AuditRecordedEvent
+         * @description The audit has its entry in the project's ledger, or has none and this is why.
+         */
+        AuditRecordedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "audit.recorded";
+            data: components["schemas"]["AuditRecorded"];
+        };
+        /**
          * AuditReport
          * @description One audit of one state of a project.
          */
@@ -1170,6 +1221,18 @@ export interface components {
             changed_files: number;
             /** Duration Ms */
             duration_ms: number;
+        };
+        /**
+         * AuditRoots
+         * @description Which folders of the server may be audited.
+         */
+        AuditRoots: {
+            /** Roots */
+            roots: string[];
+            /** Projects */
+            projects: string[];
+            /** Start */
+            start: string | null;
         };
         /**
          * AuditStarted
@@ -1237,6 +1300,17 @@ export interface components {
             changed_files: number;
             /** Duration Ms */
             duration_ms: number;
+            /**
+             * Only
+             * @default []
+             */
+            only: string[];
+            /** File */
+            file?: string | null;
+            /** Ledger Entry */
+            ledger_entry?: number | null;
+            /** Ledger Problem */
+            ledger_problem?: string | null;
         };
         /**
          * CallStatus
@@ -1343,6 +1417,23 @@ export interface components {
         /** Envelope[AuditReport] */
         Envelope_AuditReport_: {
             data: components["schemas"]["AuditReport"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[AuditRoots] */
+        Envelope_AuditRoots_: {
+            data: components["schemas"]["AuditRoots"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1806,10 +1897,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditStartedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4985,6 +5076,44 @@ export interface operations {
             };
         };
     };
+    read_roots_audit_roots_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_AuditRoots_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_events_api_v1_events_get: {
         parameters: {
             query: {
@@ -5005,7 +5134,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
