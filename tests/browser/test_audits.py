@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
-from tests.audits.project import make_project, spoil
+from tests.audits.project import git, make_project, spoil
 from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor
 from tests.browser.test_accessibility import problems
 from tests.support.server import Server, wait_until
@@ -61,7 +61,12 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     visitor.page.keyboard.press("a")
     expect(page.get_by_role("heading", name="Audits", level=1)).to_be_visible()
     page.get_by_role("button", name="Audit a project").first.click()
-    page.get_by_role("textbox", name="Folder").fill(str(spoiled))
+    folder = page.get_by_role("combobox", name="Folder")
+    expect(page.locator("form")).to_contain_text(f"A git repository in {spoiled.parent}.")
+    expect(page.locator(f"datalist option[value='{spoiled}']")).to_have_count(1)
+    expect(page.get_by_role("button", name="Start")).to_be_disabled()
+    expect(page.get_by_role("checkbox", name="Append to the ledger")).to_be_checked()
+    folder.fill(str(spoiled))
     page.get_by_role("textbox", name="Claimed files").fill("app/routers/items.py")
     page.get_by_role("textbox", name="Phase").fill("Phase 3")
     page.get_by_role("button", name="Start").click()
@@ -70,13 +75,24 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     expect(check(page, "A4")).to_contain_text("FAIL")
     expect(check(page, "A1")).to_contain_text("PASS")
     expect(check(page, "W3")).to_contain_text("SKIP")
-    expect(page.get_by_role("banner").or_(page.get_by_role("main")).get_by_text("FAIL").first).to_be_visible()
+    about = page.get_by_role("region", name="What was audited")
+    expect(about.get_by_text("FAIL", exact=True)).to_be_visible()
+    for said in (str(spoiled), "Phase 3", "main", "1 file", "entry 1"):
+        expect(about).to_contain_text(said)
+    about.get_by_role("button", name="Copy HEAD").click()
+    assert page.evaluate("navigator.clipboard.readText()") == git(spoiled, "rev-parse", "HEAD")
+    expect(about.get_by_text("app/routers/items.py")).to_be_hidden()
+    about.locator("summary").click()
+    expect(about.get_by_text("app/routers/items.py")).to_be_visible()
+    nav = page.get_by_role("navigation", name="Main")
+    expect(nav.get_by_role("link", name="Audits")).to_have_attribute("aria-current", "page")
+    expect(nav.get_by_role("link", name="Runs")).not_to_have_attribute("aria-current", "page")
 
     check(page, "A4").click()
     found = findings(page).filter(has_text="asyncpg").first
     expect(found).to_contain_text("app/routers/items.py:1")
     expect(found.locator("pre")).to_have_text("import asyncpg")
-    found.get_by_role("button", name="Copy the command").click()
+    found.get_by_role("button", name="Copy command").click()
     expect(found.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("forge audit --only A4 --file app/routers/items.py")
@@ -88,7 +104,8 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     expect(findings(page)).to_contain_text("leftpad_of_python")
     page.keyboard.type(" nowhere")
     expect(page.get_by_text("No finding fits")).to_be_visible()
-    page.get_by_role("searchbox", name="Filter the findings").fill("")
+    page.get_by_role("button", name="Clear the filter").click()
+    expect(page.get_by_role("searchbox", name="Filter the findings")).to_be_focused()
     page.get_by_label("Severity").select_option("error")
     expect(page.get_by_text("No finding fits")).to_be_visible()
 
@@ -105,7 +122,7 @@ def test_a_folder_that_may_not_be_audited_is_explained(visit: Visit, projects: P
     visitor = visit()
     page = visitor.page
     visitor.open("/audits?new=true")
-    page.get_by_role("textbox", name="Folder").fill("/etc")
+    page.get_by_role("combobox", name="Folder").fill("/etc")
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("alert")).to_contain_text("FORGE_AUDIT_ROOTS")
 
@@ -133,6 +150,25 @@ def test_an_audit_that_finds_nothing_says_so(visit: Visit, projects: Path):
     visitor.open(f"/runs/{start(visitor.server, path=str(root), only=['A4', 'A9'])}")
     expect(visitor.page.get_by_text("All is fine")).to_be_visible()
     expect(visitor.page.get_by_text("2 checks found nothing to complain about.")).to_be_visible()
+    expect(visitor.page.get_by_text("A4 A9 only")).to_be_visible()
+    visitor.open("/audits")
+    row = visitor.page.get_by_role("list", name="Audits").get_by_role("link").first
+    expect(row).to_contain_text("A4 A9 only")
+
+
+def test_a_ledger_that_takes_no_entry_is_a_warning_beside_the_verdict(visit: Visit, projects: Path):
+    root = make_project(projects / "tampered")
+    (root / "Forge/evidence").mkdir()
+    (root / "Forge/evidence/audit_ledger.jsonl").write_text("{}\n")
+    visitor = visit(viewport=PHONE)
+    visitor.open(f"/runs/{start(visitor.server, path=str(root), ledger=True)}")
+    about = visitor.page.get_by_role("region", name="What was audited")
+    expect(about.get_by_role("status")).to_contain_text("No entry in the ledger")
+    expect(about.get_by_text("FAIL", exact=True)).to_be_visible()
+    visitor.open("/audits")
+    row = visitor.page.get_by_role("list", name="Audits").get_by_role("link").first
+    expect(row.get_by_text("W2")).to_be_visible()
+    expect(row.get_by_text("finding")).to_be_visible()
 
 
 @pytest.mark.parametrize(
@@ -149,6 +185,6 @@ def test_everything_about_audits_is_accessible(
     overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert overflow <= 0
     visitor.open("/audits?new=true")
-    expect(page.get_by_role("textbox", name="Folder")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Folder")).to_be_visible()
     expect(page.get_by_role("list", name="Audits", include_hidden=True)).to_be_attached()
     assert problems(page) == []

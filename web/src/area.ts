@@ -26,8 +26,11 @@ export type AreaCommand = {
 export type Area = {
   label: string;
   routes: readonly AnyRoute[];
-  /** `key` is the letter after G; `useCount` says how many things in the area wait for the person. */
-  nav: { to: string; icon: Icon; key: string; useCount?: () => number };
+  /**
+   * `key` is the letter after G; `useCount` says how many things in the area wait for the person; runs of the `kind`
+   * are at home in this area rather than among all runs.
+   */
+  nav: { to: string; icon: Icon; key: string; useCount?: () => number; kind?: string };
   /** Computed whenever the palette opens, so it may offer what is in the cache right now. */
   commands?: (shell: ShellActions) => AreaCommand[];
 };

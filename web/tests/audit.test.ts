@@ -1,11 +1,14 @@
 import type { CheckResult, Event, Finding, RunDetail } from "@/api/types";
 import { saidOf } from "@/features/audits/summary";
-import { BLANK, bodyOf, isReady } from "@/features/audits/wish";
+import { allowance, BLANK, bodyOf, isReady, recording } from "@/features/audits/wish";
 import { sameAudit } from "@/features/runs/audit/again";
-import { EVERYTHING, findingsOf, fitting, placeOf } from "@/features/runs/audit/filter";
+import { askedOf } from "@/features/runs/audit/asked";
+import { EVERYTHING, findingsOf, firstToSayWhy, fitting, placeOf } from "@/features/runs/audit/filter";
 import { foldAudit, NOT_STARTED, rowsOf } from "@/features/runs/audit/fold";
-import { ending } from "@/features/runs/audit/words";
+import { doing, ending, TESTING } from "@/features/runs/audit/words";
 import { foldRun, NOTHING_YET } from "@/features/runs/fold";
+import { withCommands } from "@/ui/audit/commands";
+import { partOf } from "@/ui/audit/part";
 import { event, run } from "./events";
 
 function finding(number: number, changes: Partial<Finding> = {}): Finding {
@@ -63,6 +66,7 @@ const summary = {
   tree: "b".repeat(40),
   changed_files: 1,
   duration_ms: 12,
+  only: [] as string[],
 };
 const fold = (...events: Event[]) => foldAudit(NOT_STARTED, events);
 
@@ -142,7 +146,7 @@ test("a place is a line, a file or the project", () => {
 });
 
 test("what is left empty is not asked for", () => {
-  expect(bodyOf(BLANK)).toEqual({ only: [], evidence: false, ledger: false });
+  expect(bodyOf(BLANK)).toEqual({ only: [], evidence: false, ledger: true });
   expect(isReady(BLANK)).toBe(true);
 });
 
@@ -154,7 +158,7 @@ test("claims are lines, checks are words", () => {
     claimed_files: ["a.py", "b c.py"],
     only: ["A4", "W1", "A9"],
     evidence: false,
-    ledger: false,
+    ledger: true,
   });
 });
 
@@ -180,7 +184,14 @@ test("the list says the verdict, and which checks are the reason", () => {
     warnings: [{ ...check, code: "W1", result: "WARN" as const }],
   };
   const done = run({ status: "completed", output });
-  expect(saidOf(done)).toEqual({ overall: "FAIL", phase: "Phase 1", blocking: ["A4"], findings: 4 });
+  expect(saidOf(done)).toEqual({
+    overall: "FAIL",
+    phase: "Phase 1",
+    part: null,
+    blocking: ["A4"],
+    findings: 4,
+  });
+  expect(saidOf(run({ status: "completed", output: { ...output, only: ["A4"] } }))?.part).toBe("A4 only");
   expect(saidOf(run({ output: null }))).toBeNull();
 });
 
@@ -201,4 +212,108 @@ test("silence is good news only when somebody looked", () => {
   expect(end("PASS", skip).title).toBe("Nothing was looked at");
   expect(end("FAIL", result("A4", [], { result: "ERROR" })).title).toBe("It failed without a finding");
   expect(ending(fold(started)).title).toBe("It did not get that far");
+});
+
+test.each([
+  [{}, null],
+  [{ only: [] }, null],
+  [{ only: ["A9"] }, "A9 only"],
+  [{ only: ["A4", "A9"], file: "a.py" }, "A4 A9 in a.py only"],
+  [{ only: [], file: "a.py" }, "a.py only"],
+  [{ only: ["A1", "A2", "A3", "A4", "A5"] }, "5 checks only"],
+])("of %j it is said: %j", (asked, said) => {
+  expect(partOf(asked)).toBe(said);
+});
+
+test("findings of one file come in the order of its lines, files in the order of the check", () => {
+  const at = (path: string, line: number | null) =>
+    finding(line ?? 0, { path, line, fingerprint: `${path}${line}` });
+  const found = [at("b.py", 9), at("a.py", 3), at("b.py", 2), at("a.py", null), at("b.py", 11)];
+  const rows = rowsOf(fold(started, checked(4, result("A4", found))), true);
+  expect(findingsOf(rows, null).map(placeOf)).toEqual(["b.py:2", "b.py:9", "b.py:11", "a.py", "a.py:3"]);
+});
+
+test("a reason is given once for each check", () => {
+  const findings = [
+    finding(1),
+    finding(2),
+    finding(3, { why: "Another." }),
+    finding(4),
+    finding(5, { check: "A9" }),
+  ];
+  expect([...firstToSayWhy(findings)].map(({ line }) => line)).toEqual([1, 3, 5]);
+});
+
+test.each([
+  ["Run the tests: forge audit evidence", "Run the tests: `forge audit evidence`"],
+  ["Repair it: forge audit --self-test tells more.", "Repair it: `forge audit --self-test` tells more."],
+  [
+    "`forge audit verify` or forge audit trust 0123abcdef",
+    "`forge audit verify` or `forge audit trust 0123abcdef`",
+  ],
+  ["Say it: forge audit --only A4,A9, then push.", "Say it: `forge audit --only A4,A9`, then push."],
+  ["The forge auditor knows.", "The forge auditor knows."],
+])("commands in %j are code", (said, marked) => {
+  expect(withCommands(said)).toBe(marked);
+});
+
+test("the form says which folders are allowed and what an empty one is", () => {
+  expect(allowance({ roots: [], projects: [], start: null })).toContain("FORGE_AUDIT_ROOTS");
+  const roots = ["/srv/a", "/srv/b"];
+  expect(allowance({ roots, projects: [], start: null })).toBe("A git repository in `/srv/a` or `/srv/b`.");
+  expect(allowance({ roots, projects: [], start: "/srv/a" })).toContain("empty is `/srv/a`.");
+  expect([isReady(BLANK, false), isReady({ ...BLANK, path: "/srv/a" }, false)]).toEqual([false, true]);
+  expect(recording(BLANK)).not.toBe(recording({ ...BLANK, only: "A4" }));
+});
+
+test("what was asked for is read from the run's input, whatever is missing in it", () => {
+  const detail = (input: Record<string, unknown>): RunDetail => ({
+    run: run(),
+    input,
+    steps: [],
+    gates: [],
+    children: [],
+  });
+  const nothing = {
+    project: "",
+    workspaceId: null,
+    path: null,
+    phase: null,
+    base: null,
+    claims: null,
+    only: [],
+    file: null,
+  };
+  expect(askedOf(detail({}))).toEqual(nothing);
+  const request = {
+    phase: "unknown",
+    claimed_files: ["a.py", "a.py"],
+    base: "main",
+    only: ["A4"],
+    file: null,
+  };
+  expect(askedOf(detail({ project: "x", path: "/srv/x", workspace_id: null, request }))).toEqual({
+    ...nothing,
+    project: "x",
+    path: "/srv/x",
+    base: "main",
+    claims: ["a.py"],
+    only: ["A4"],
+  });
+});
+
+test("before the checks it is said that the tests run", () => {
+  const step = event(3, "step.started", { step: 1, name: "evidence", attempt: 1 });
+  const testing = foldRun(NOTHING_YET, [step]);
+  expect(doing({ run: testing, audit: NOT_STARTED }).title).toBe(TESTING);
+  expect(doing({ run: NOTHING_YET, audit: NOT_STARTED }).title).toBe("It is about to begin");
+  expect(doing({ run: testing, audit: fold(started) }).title).toBe("Nothing found so far");
+});
+
+test("a ledger that takes no entry is told beside the verdict", () => {
+  const recorded = event(7, "audit.recorded", { entry: null, problem: "Somebody changed it." });
+  expect(fold(started, recorded).recorded?.problem).toBe("Somebody changed it.");
+  expect(foldRun(NOTHING_YET, [recorded]).log.map(({ text, tone }) => [text, tone])).toEqual([
+    ["No entry in the ledger: Somebody changed it.", "wait"],
+  ]);
 });

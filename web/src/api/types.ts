@@ -51,4 +51,5 @@ export type CheckResult = EventOf<"audit.check">["data"]["result"];
 export type Verdict = CheckResult["result"];
 export type Finding = CheckResult["findings"][number];
 export type Severity = Finding["severity"];
+export type AuditRoots = Got<"/audit/roots">;
 export type AuditSummary = EventOf<"audit.finished">["data"]["summary"];

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useMatches } from "@tanstack/react-router";
 import { CircleQuestionMark, Search, SunMoon } from "lucide-react";
 import { useMe } from "@/api/session";
 import { versionQuery } from "@/api/system";
+import type { RunDetail } from "@/api/types";
 import type { Area } from "@/area";
 import { IconButton } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
@@ -14,6 +15,7 @@ import type { Overlay } from "./overlay";
 type Props = { open: (overlay: Overlay) => void };
 
 export function Sidebar({ open }: Props) {
+  const home = useHomeOfRun();
   return (
     <nav aria-label="Main" className="flex h-full flex-col p-2">
       <div className="flex h-9 items-center gap-2 px-2 font-semibold">
@@ -32,7 +34,7 @@ export function Sidebar({ open }: Props) {
       <ul className="flex flex-col gap-0.5">
         {AREAS.map((area) => (
           <li key={area.nav.to}>
-            <NavItem area={area} />
+            <NavItem area={area} home={home} />
           </li>
         ))}
       </ul>
@@ -41,13 +43,22 @@ export function Sidebar({ open }: Props) {
   );
 }
 
-function NavItem({ area }: { area: Area }) {
+/** The area that the run on the page is at home in, when that is not the one of all runs. */
+function useHomeOfRun(): string | undefined {
+  const kind = useMatches({
+    select: (matches) => (matches.at(-1)?.loaderData as Partial<RunDetail> | undefined)?.run?.kind,
+  });
+  return AREAS.find(({ nav }: Area) => nav.kind !== undefined && nav.kind === kind)?.nav.to;
+}
+
+function NavItem({ area, home }: { area: Area; home: string | undefined }) {
   const { to, icon: Icon, key, useCount = noCount } = area.nav;
   const count = useCount();
   return (
     <Link
       to={to}
-      activeOptions={{ exact: to === "/" }}
+      activeOptions={{ exact: to === "/" || home !== undefined }}
+      {...(home === to && { "aria-current": "page" })}
       className="group flex h-7 items-center gap-2 rounded-md px-2 text-dim hover:bg-raised hover:text-ink pointer-coarse:h-9 aria-[current=page]:bg-raised aria-[current=page]:text-ink"
     >
       <Icon size={15} strokeWidth={1.75} /> {area.label}

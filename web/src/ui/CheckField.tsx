@@ -17,17 +17,19 @@ export function CheckField({
       <input
         id={id}
         type="checkbox"
-        className="size-3.5 translate-y-0.5 accent-accent"
+        className="size-3.5 shrink-0 translate-y-0.5 accent-accent"
         checked={checked}
         aria-describedby={`${id}-hint`}
         onChange={(event) => onChange(event.target.checked)}
       />
-      <label htmlFor={id} className="font-medium">
-        {label}
-      </label>
-      <span id={`${id}-hint`} className="text-dim">
-        {hint}
-      </span>
+      <div className="min-w-0">
+        <label htmlFor={id} className="mr-2 font-medium">
+          {label}
+        </label>
+        <span id={`${id}-hint`} className="text-dim">
+          {hint}
+        </span>
+      </div>
     </div>
   );
 }

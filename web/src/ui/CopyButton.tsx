@@ -5,9 +5,16 @@ import { toast } from "./toast";
 
 const SHOWN_MS = 1500;
 
-type Props = { text: string; label?: string; look?: ButtonLook; iconOnly?: boolean };
+type Props = {
+  text: string;
+  label?: string;
+  look?: ButtonLook;
+  iconOnly?: boolean;
+  /** Show what would be copied to whoever points at the button or reaches it by keyboard. */
+  isShown?: boolean;
+};
 
-export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = false }: Props) {
+export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = false, isShown }: Props) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -30,7 +37,7 @@ export function CopyButton({ text, label = "Copy", look = "plain", iconOnly = fa
     );
   }
   return (
-    <Button look={look} onClick={copy}>
+    <Button look={look} onClick={copy} {...(isShown && { className: "hint", "data-hint": text })}>
       <Icon size={13} aria-hidden /> <span aria-live="polite">{isCopied ? "Copied" : label}</span>
     </Button>
   );

@@ -5,19 +5,19 @@ import { useRef } from "react";
 import { AUDIT } from "@/api/audits";
 import { allRuns, runsQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { VerdictWord } from "@/ui/audit/Verdict";
+import { PartBadge } from "@/ui/audit/PartBadge";
+import { StateWord, VerdictWord } from "@/ui/audit/Verdict";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Kbd } from "@/ui/Kbd";
 import { Page } from "@/ui/Page";
-import { RunState } from "@/ui/run/RunStatus";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
 import { Ago } from "@/ui/Time";
 import { useRowKeys } from "@/ui/useRowKeys";
 import { StartAudit } from "./StartAudit";
-import { saidOf } from "./summary";
+import { type Said, saidOf } from "./summary";
 
 const route = getRouteApi("/shell/audits");
 
@@ -85,21 +85,33 @@ function AuditRow({ run }: { run: Run }) {
       to="/runs/$runId"
       params={{ runId: run.id }}
       data-row
-      className="grid min-h-9 grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-x-3 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:min-h-12 max-sm:py-1.5"
+      className="grid min-h-9 grid-cols-[96px_minmax(0,1fr)_auto] items-center max-sm:grid-cols-[84px_minmax(0,1fr)_auto] gap-x-3 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:min-h-12 max-sm:py-1.5"
     >
-      {said ? <VerdictWord verdict={said.overall} /> : <RunState status={run.status} />}
-      <span className="flex min-w-0 items-baseline gap-3">
-        <span className="truncate font-medium">{run.title}</span>
-        {said && said.blocking.length > 0 && (
-          <span className="mono shrink-0 text-bad max-sm:hidden">{said.blocking.join(" ")}</span>
+      {said ? <VerdictWord verdict={said.overall} /> : <StateWord status={run.status} />}
+      <span className="flex min-w-0 items-baseline gap-x-3 max-sm:flex-col">
+        <span className="max-w-full shrink-0 truncate font-medium max-sm:break-words max-sm:whitespace-normal">
+          {run.title}
+        </span>
+        {said && <Reason said={said} />}
+        {run.error && (
+          <span className="max-w-full min-w-0 truncate text-dim max-sm:line-clamp-3 max-sm:break-words max-sm:whitespace-normal">
+            {run.error.message}
+          </span>
         )}
-        {run.error && <span className="truncate text-dim max-sm:hidden">{run.error.message}</span>}
       </span>
-      <span className="mono flex items-center justify-end gap-3 text-dim">
-        {said && <span className="max-sm:hidden">{findings(said.findings)}</span>}
-        <Ago at={run.created_at} className="min-w-[72px] text-right text-faint" />
-      </span>
+      <Ago at={run.created_at} className="mono min-w-[72px] text-right text-faint" />
     </Link>
+  );
+}
+
+/** What was looked at, what is to blame, and how much there is of it. */
+function Reason({ said: { part, blocking, findings: count } }: { said: Said }) {
+  return (
+    <span className="mono flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 text-dim max-sm:max-w-full">
+      {part && <PartBadge part={part} />}
+      {blocking.length > 0 && <span className="text-bad">{blocking.join(" ")}</span>}
+      <span className="whitespace-nowrap sm:ml-auto">{findings(count)}</span>
+    </span>
   );
 }
 

@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { SquareCheckBig } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { startAudit } from "@/api/audits";
+import { type FormEvent, useId, useState } from "react";
+import { auditRootsQuery, startAudit } from "@/api/audits";
 import { ApiError } from "@/api/client";
 import { workspacesQuery } from "@/api/workspaces";
 import { Button } from "@/ui/Button";
@@ -12,7 +12,7 @@ import { InlineText } from "@/ui/MarkdownLite";
 import { Modal } from "@/ui/Modal";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
-import { BLANK, bodyOf, type Form, isReady } from "./wish";
+import { allowance, BLANK, bodyOf, type Form, isReady, recording } from "./wish";
 
 const PLACES: readonly { value: Form["place"]; label: string }[] = [
   { value: "folder", label: "A folder of the server" },
@@ -39,6 +39,8 @@ function AuditForm({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const [form, setForm] = useState(BLANK);
   const change = (changed: Partial<Form>) => setForm((before) => ({ ...before, ...changed }));
+  const allowed = useQuery(auditRootsQuery).data;
+  const isComplete = isReady(form, allowed ? allowed.start !== null : true);
   const start = useMutation({
     mutationFn: startAudit,
     meta: { isShownInPlace: true },
@@ -46,7 +48,7 @@ function AuditForm({ close }: { close: () => void }) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady(form) && !start.isPending) start.mutate(bodyOf(form));
+    if (isComplete && !start.isPending) start.mutate(bodyOf(form));
   };
   return (
     <form onSubmit={submit} className="mt-4 space-y-4">
@@ -71,7 +73,7 @@ function AuditForm({ close }: { close: () => void }) {
         )}
         <CheckField
           label="Append to the ledger"
-          hint="The project's own record of its audits."
+          hint={recording(form)}
           checked={form.ledger}
           onChange={(ledger) => change({ ledger })}
         />
@@ -81,7 +83,7 @@ function AuditForm({ close }: { close: () => void }) {
         <Button look="ghost" onClick={close}>
           Close
         </Button>
-        <Button look="primary" type="submit" disabled={!isReady(form) || start.isPending}>
+        <Button look="primary" type="submit" disabled={!isComplete || start.isPending}>
           <SquareCheckBig size={13} aria-hidden /> Start
         </Button>
       </div>
@@ -112,18 +114,35 @@ function WhereFields({ form, change }: Part) {
           onChange={(workspaceId) => change({ workspaceId })}
         />
       ) : (
-        <Field
-          label="Folder"
-          mono
-          placeholder="/home/ada/basket"
-          autoComplete="off"
-          spellCheck={false}
-          hint="A git repository that the server's settings allow; empty is where Forge was started."
-          value={form.path}
-          onChange={(event) => change({ path: event.target.value })}
-        />
+        <FolderField form={form} change={change} />
       )}
     </div>
+  );
+}
+
+/** Any folder that is allowed can be typed; the projects that the server found are offered. */
+function FolderField({ form, change }: Part) {
+  const allowed = useQuery(auditRootsQuery).data;
+  const projects = useId();
+  return (
+    <>
+      <Field
+        label="Folder"
+        mono
+        list={projects}
+        placeholder={allowed?.start ?? allowed?.projects[0] ?? "/home/ada/basket"}
+        autoComplete="off"
+        spellCheck={false}
+        hint={<InlineText text={allowance(allowed)} />}
+        value={form.path}
+        onChange={(event) => change({ path: event.target.value })}
+      />
+      <datalist id={projects}>
+        {allowed?.projects.map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+    </>
   );
 }
 

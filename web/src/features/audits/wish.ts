@@ -1,5 +1,5 @@
 /** What a person fills in, and what the server is asked for. */
-import type { AuditBody } from "@/api/types";
+import type { AuditBody, AuditRoots } from "@/api/types";
 
 export type Form = {
   place: "workspace" | "folder";
@@ -24,7 +24,7 @@ export const BLANK: Form = {
   only: "",
   evidence: false,
   summary: "",
-  ledger: false,
+  ledger: true,
 };
 
 const lines = (text: string): string[] => listed(text.split("\n"));
@@ -52,4 +52,21 @@ export function bodyOf(form: Form): Partial<AuditBody> {
   };
 }
 
-export const isReady = ({ place, workspaceId }: Form): boolean => place === "folder" || workspaceId !== "";
+/** `hasStart`: the server has a folder to audit when none is named. */
+export const isReady = ({ place, workspaceId, path }: Form, hasStart = true): boolean =>
+  place === "folder" ? hasStart || path.trim() !== "" : workspaceId !== "";
+
+/** What may be typed as a folder, in words. */
+export function allowance(allowed: AuditRoots | undefined): string {
+  if (!allowed) return "A git repository that the server's settings allow.";
+  const { roots, start } = allowed;
+  if (roots.length === 0) return "No folder may be audited: FORGE_AUDIT_ROOTS names none. A workspace may.";
+  const where = `A git repository in ${roots.map((root) => `\`${root}\``).join(" or ")}`;
+  return start ? `${where}; empty is \`${start}\`.` : `${where}.`;
+}
+
+/** When an audit gets its entry: the same rule in the terminal, over HTTP and here. */
+export const recording = ({ only }: Form): string =>
+  only.trim()
+    ? "Not with some of the checks only: nobody could tell it from a whole audit."
+    : "If the project keeps contracts or files are claimed: its own record of its audits.";

@@ -6,10 +6,10 @@ import { Panel } from "@/ui/Panel";
 import { toProblem } from "@/ui/problem";
 
 /** Why a run failed: message, hint, and everything to pass on. */
-export function Failure({ error }: { error: Problem }) {
+export function Failure({ error, title = "Failed" }: { error: Problem; title?: string }) {
   return (
     <Panel
-      title="Failed"
+      title={title}
       tone="bad"
       actions={<CopyButton text={toProblem(error).details} label="Copy details" look="ghost" />}
     >

@@ -14,6 +14,8 @@ type Props = {
   home?: { label: string; to: string };
   /** How it ended, where that is more than the status of a run. */
   verdict?: ReactNode;
+  /** The same in a word, for a screen reader. */
+  ending?: string | undefined;
   /** What can be done once it has ended. */
   next?: ReactNode;
   children: ReactNode;
@@ -22,7 +24,7 @@ type Props = {
 const RUNS = { label: "Runs", to: "/runs" };
 
 /** What every run's page has: its name, how it stands, and the way to stop it. */
-export function RunFrame({ run, view, home = RUNS, verdict, next, children }: Props) {
+export function RunFrame({ run, view, home = RUNS, verdict, ending, next, children }: Props) {
   const status = view.status ?? run.status;
   return (
     <Page
@@ -31,7 +33,7 @@ export function RunFrame({ run, view, home = RUNS, verdict, next, children }: Pr
       state={<State run={run} view={view} status={status} verdict={verdict} />}
       actions={isFinished(status) ? next : <CancelRun runId={run.id} title={run.title} />}
     >
-      <Announcement title={run.title} view={view} />
+      <Announcement title={run.title} view={view} ending={ending} />
       {children}
     </Page>
   );
@@ -59,12 +61,16 @@ function State({
 }
 
 /** For a screen reader: a question that opened, or how the run ended. */
-function Announcement({ title, view }: { title: string; view: RunView }) {
+function Announcement({ title, view, ending }: { title: string } & Pick<Props, "view" | "ending">) {
   const open = view.gates.find((gate) => gate.status === "open");
   const isOver = view.status !== null && isFinished(view.status);
   return (
     <p role="status" className="sr-only">
-      {open ? `Needs you: ${open.title}` : isOver && view.status ? `${title} ${RUN_WORD[view.status]}` : ""}
+      {open
+        ? `Needs you: ${open.title}`
+        : isOver && view.status
+          ? `${title} ${ending ?? RUN_WORD[view.status]}`
+          : ""}
     </p>
   );
 }

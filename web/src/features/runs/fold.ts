@@ -101,6 +101,7 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "audit.check":
     case "audit.findings":
     case "audit.finished":
+    case "audit.recorded":
       return view; // These are the transcript's and the report's.
     default:
       return unknownEvent(event, view);

@@ -56,6 +56,7 @@ function say(event: Event): Said {
     case "audit.started":
     case "audit.check":
     case "audit.finished":
+    case "audit.recorded":
       return sayOfAudit(event);
     case "audit.findings":
     case "agent.delta":

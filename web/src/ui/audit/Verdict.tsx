@@ -1,5 +1,6 @@
-import type { Severity, Verdict } from "@/api/types";
-import { Badge, Dot } from "../Badge";
+import type { RunStatus, Severity, Verdict } from "@/api/types";
+import { Dot } from "../Badge";
+import { RUN_TONE, RUN_WORD } from "../run/RunStatus";
 import { INK, type Tone } from "../tone";
 
 /** What could not be examined is as bad as what failed. */
@@ -18,13 +19,28 @@ export const SEVERITY_TONE: Record<Severity, Tone> = {
   note: "idle",
 };
 
-export function VerdictBadge({ verdict }: { verdict: Verdict }) {
-  return <Badge tone={VERDICT_TONE[verdict]}>{verdict}</Badge>;
+/** An audit without a verdict. "failed" is kept for what was audited: this one could not be made. */
+export const stateWord = (status: RunStatus): string =>
+  status === "failed" || status === "completed" ? "no verdict" : RUN_WORD[status];
+
+/** How an audit stands, where that is what the page is about. */
+export function LargeVerdict({ verdict, status }: { verdict: Verdict | null; status: RunStatus }) {
+  const tone = verdict ? VERDICT_TONE[verdict] : RUN_TONE[status];
+  return (
+    <p className={`flex shrink-0 items-center gap-2 text-xl font-semibold ${INK[tone]}`}>
+      <Dot tone={tone} className="size-2.5" /> {verdict ?? stateWord(status)}
+    </p>
+  );
 }
 
 /** The same without the frame, for rows. What went well stays quiet: only its dot is coloured. */
 export function VerdictWord({ verdict }: { verdict: Verdict }) {
   return <ToneWord tone={VERDICT_TONE[verdict]} word={verdict} isQuiet={verdict === "PASS"} />;
+}
+
+/** The same for an audit that has none. */
+export function StateWord({ status }: { status: RunStatus }) {
+  return <ToneWord tone={RUN_TONE[status]} word={stateWord(status)} />;
 }
 
 export function SeverityWord({ severity }: { severity: Severity }) {

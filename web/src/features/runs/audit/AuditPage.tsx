@@ -6,7 +6,7 @@ import { startAudit } from "@/api/audits";
 import { isFinished } from "@/api/runs";
 import type { Event, RunDetail } from "@/api/types";
 import { useStream } from "@/api/useStream";
-import { VerdictBadge } from "@/ui/audit/Verdict";
+import { stateWord } from "@/ui/audit/Verdict";
 import { Button } from "@/ui/Button";
 import { ErrorState } from "@/ui/ErrorState";
 import { Kbd } from "@/ui/Kbd";
@@ -17,11 +17,13 @@ import { useShortcut } from "@/ui/shortcuts";
 import { foldRun, NOTHING_YET, type RunView } from "../fold";
 import { Failure } from "../Outcome";
 import { RunFrame } from "../RunFrame";
+import { Audited } from "./Audited";
 import { sameAudit } from "./again";
 import { CheckList } from "./CheckList";
 import { EVERYTHING, type Filter } from "./filter";
 import { type AuditView, foldAudit, NOT_STARTED, rowsOf } from "./fold";
 import { Report } from "./Report";
+import { doing } from "./words";
 
 type View = { run: RunView; audit: AuditView };
 const NOTHING: View = { run: NOTHING_YET, audit: NOT_STARTED };
@@ -43,23 +45,31 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
   const [shown, setShown] = useState<(typeof SHOWN)[number]["value"]>("findings");
   const [filter, setFilter] = useState<Filter>(EVERYTHING);
   const change = (changed: Partial<Filter>) => setFilter((before) => ({ ...before, ...changed }));
-  const isOver = isFinished(view.run.status ?? run.status);
+  const status = view.run.status ?? run.status;
+  const isOver = isFinished(status);
   const rows = useMemo(() => rowsOf(view.audit, isOver), [view.audit, isOver]);
-  const { summary } = view.audit;
+  const verdict = (status === "completed" && view.audit.summary?.overall) || null;
 
   return (
     <RunFrame
       run={run}
       view={view.run}
       home={HOME}
-      verdict={summary && isOver && !view.run.error && <VerdictBadge verdict={summary.overall} />}
+      verdict={false}
+      ending={verdict ?? stateWord(status)}
       next={<RunAgain detail={detail} />}
     >
       <div className="flex min-h-full flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
-        {view.run.error && <Failure error={view.run.error} />}
+        <Audited detail={detail} audit={view.audit} status={status} verdict={verdict} />
+        {view.run.error && <Failure error={view.run.error} title="It could not be audited" />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
         <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(280px,340px)_minmax(0,1fr)] lg:grid-rows-[minmax(320px,1fr)]">
-          <CheckList rows={rows} chosen={filter.check} choose={(check) => change({ check })} />
+          <CheckList
+            rows={rows}
+            instead={isOver ? "None was run." : doing(view).title}
+            chosen={filter.check}
+            choose={(check) => change({ check })}
+          />
           <section
             aria-label="What it found"
             className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"

@@ -1,12 +1,26 @@
 import { clsx } from "clsx";
 import { ToneWord, VerdictWord } from "@/ui/audit/Verdict";
+import { InlineText } from "@/ui/MarkdownLite";
 import { Panel } from "@/ui/Panel";
 import type { CheckRow } from "./fold";
 
-type Props = { rows: readonly CheckRow[]; chosen: string | null; choose: (code: string | null) => void };
+type Props = {
+  rows: readonly CheckRow[];
+  /** What is to be said while there is no check yet. */
+  instead: string;
+  chosen: string | null;
+  choose: (code: string | null) => void;
+};
 
 /** The checks as they end. Choosing one shows what it found, choosing it again shows everything. */
-export function CheckList({ rows, chosen, choose }: Props) {
+export function CheckList({ rows, instead, chosen, choose }: Props) {
+  if (rows.length === 0) {
+    return (
+      <Panel title="Checks" className="min-h-0">
+        <p className="p-3 text-dim">{instead}</p>
+      </Panel>
+    );
+  }
   return (
     <Panel title="Checks" count={rows.length} className="min-h-0">
       <ul aria-label="Checks" className="divide-y divide-line overflow-auto">
@@ -63,7 +77,7 @@ function CheckLine({ row }: { row: CheckRow }) {
         )}
       </span>
       <span title={result.detail} className="col-start-2 col-end-4 line-clamp-2 text-xs break-words text-dim">
-        {result.detail}
+        <InlineText text={result.detail} />
       </span>
     </>
   );

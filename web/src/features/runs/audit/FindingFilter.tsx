@@ -1,6 +1,7 @@
-import { Search } from "lucide-react";
+import { Search, X } from "lucide-react";
 import { useRef } from "react";
 import type { Severity } from "@/api/types";
+import { IconButton } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
 import { Select } from "@/ui/Select";
 import { useShortcut } from "@/ui/shortcuts";
@@ -35,9 +36,20 @@ export function FindingFilter({ filter, codes, change }: Props) {
           value={filter.words}
           onChange={(event) => change({ words: event.target.value })}
           onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-full rounded-md border border-line bg-bg pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
+          className="h-7 w-full appearance-none rounded-md border border-line bg-bg pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base [&::-webkit-search-cancel-button]:hidden"
         />
-        {!filter.words && (
+        {filter.words ? (
+          <IconButton
+            label="Clear the filter"
+            className="absolute! top-0 right-0"
+            onClick={() => {
+              change({ words: "" });
+              input.current?.focus();
+            }}
+          >
+            <X size={13} aria-hidden />
+          </IconButton>
+        ) : (
           <span aria-hidden className="absolute top-1 right-1.5 text-dim">
             <Kbd keys="/" />
           </span>

@@ -1,14 +1,16 @@
 import { useEffect, useRef } from "react";
 import type { Finding } from "@/api/types";
+import { withCommands } from "@/ui/audit/commands";
 import { SeverityWord } from "@/ui/audit/Verdict";
 import { CopyButton } from "@/ui/CopyButton";
 import { InlineText } from "@/ui/MarkdownLite";
 import { placeOf } from "./filter";
 
-type Props = { finding: Finding; at: number; of: number; isCurrent: boolean };
+type Props = { finding: Finding; saysWhy: boolean; at: number; of: number; isCurrent: boolean };
 
-/** One finding, whole: where, what, the line itself, what to do, why, and the command that shows it alone. */
-export function FindingView({ finding, at, of, isCurrent }: Props) {
+/** One finding: where, what, the line itself, what to do, and the command that shows it alone. The first of those that
+ * matter for the same reason says why. */
+export function FindingView({ finding, saysWhy, at, of, isCurrent }: Props) {
   const self = useRef<HTMLElement>(null);
   useEffect(() => {
     if (isCurrent) self.current?.focus({ preventScroll: true });
@@ -29,7 +31,7 @@ export function FindingView({ finding, at, of, isCurrent }: Props) {
         <span className="mono min-w-0 font-medium break-all">{placeOf(finding)}</span>
         {known && <KnownMark known={known} />}
         <span className="mono ml-auto shrink-0 text-faint max-sm:hidden">{rule}</span>
-        <CopyButton text={reproduce} label="Copy the command" iconOnly />
+        <CopyButton text={reproduce} label="Copy command" look="ghost" isShown />
       </header>
       <p className="break-words">
         <InlineText text={message} />
@@ -41,12 +43,14 @@ export function FindingView({ finding, at, of, isCurrent }: Props) {
       )}
       <p className="mt-1 break-words">
         <span className="mr-1.5 text-xs font-medium text-dim">Fix</span>
-        <InlineText text={fix} />
+        <InlineText text={withCommands(fix)} />
       </p>
-      <p className="text-xs break-words text-dim">
-        <span className="mr-1.5 font-medium">Why</span>
-        <InlineText text={why} />
-      </p>
+      {saysWhy && (
+        <p className="text-xs break-words text-dim">
+          <span className="mr-1.5 font-medium">Why</span>
+          <InlineText text={why} />
+        </p>
+      )}
     </article>
   );
 }

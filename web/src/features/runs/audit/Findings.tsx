@@ -1,8 +1,9 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import type { Finding } from "@/api/types";
 import { useShortcut } from "@/ui/shortcuts";
 import { FindingView } from "./FindingView";
+import { firstToSayWhy } from "./filter";
 
 const ROW_PX = 132;
 
@@ -10,6 +11,7 @@ const ROW_PX = 132;
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   const box = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(-1);
+  const saying = useMemo(() => firstToSayWhy(findings), [findings]);
   const rows = useVirtualizer({
     count: findings.length,
     getScrollElement: () => box.current,
@@ -43,10 +45,11 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
                 ref={rows.measureElement}
                 data-index={index}
                 style={{ transform: `translateY(${start}px)` }}
-                className="absolute inset-x-0"
+                className="absolute inset-x-0 focus-within:z-10 hover:z-10"
               >
                 <FindingView
                   finding={finding}
+                  saysWhy={saying.has(finding)}
                   at={index}
                   of={findings.length}
                   isCurrent={index === current}

@@ -1,11 +1,12 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { EmptyState } from "@/ui/EmptyState";
+import { InlineText } from "@/ui/MarkdownLite";
 import type { RunView } from "../fold";
 import { FindingFilter } from "./FindingFilter";
 import { Findings } from "./Findings";
 import { type Filter, findingsOf, fitting } from "./filter";
 import type { AuditView, CheckRow } from "./fold";
-import { ending } from "./words";
+import { doing, ending } from "./words";
 
 type Props = {
   rows: readonly CheckRow[];
@@ -55,17 +56,10 @@ function Nothing({ chosen, hasSome, isOver, view }: NothingProps) {
   if (hasSome) return <EmptyState title="No finding fits" sentence="Type less, or choose another check." />;
   if (chosen?.state === "ended") {
     const { code, name, result, detail } = chosen.check.result;
-    return <EmptyState title={`${code} ${name}: ${result}`} sentence={detail} />;
+    return <EmptyState title={`${code} ${name}: ${result}`} sentence={<InlineText text={detail} />} />;
   }
-  if (!isOver) return <EmptyState title="Nothing found so far" sentence={doing(view)} />;
+  if (!isOver) return <EmptyState {...doing(view)} />;
   return <EmptyState {...ending(view.audit)} />;
-}
-
-/** What goes on, in words. */
-function doing({ run, audit }: Props["view"]): string {
-  const step = run.steps.findLast(({ status }) => status === "running");
-  if (step?.name === "evidence") return "The tests run in the sandbox first.";
-  return audit.started ? "Findings appear as the checks end." : "The audit is about to begin.";
 }
 
 /** A check can find more than is worth sending. */

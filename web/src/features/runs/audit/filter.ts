@@ -6,11 +6,32 @@ export type Filter = { check: string | null; severity: Severity | ""; words: str
 
 export const EVERYTHING: Filter = { check: null, severity: "", words: "" };
 
-/** The findings of all checks, or of one, in the order of the checks. */
+/** The findings of all checks, or of one, in the order of the checks; those of a file from its top to its end. */
 export function findingsOf(rows: readonly CheckRow[], check: string | null): readonly Finding[] {
   return rows.flatMap((row) =>
-    row.state === "ended" && (check === null || check === row.code) ? row.check.findings : [],
+    row.state === "ended" && (check === null || check === row.code) ? inOrder(row.check.findings) : [],
   );
+}
+
+/** Files stand where the check first named them, which is the worst first. */
+function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  const files = new Map<string | null, Finding[]>();
+  for (const finding of findings) {
+    const known = files.get(finding.path);
+    if (known) known.push(finding);
+    else files.set(finding.path, [finding]);
+  }
+  return [...files.values()].flatMap((ofFile) => ofFile.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)));
+}
+
+/** Those that are the first of their check to give their reason: it is said once, not under each. */
+export function firstToSayWhy(findings: readonly Finding[]): ReadonlySet<Finding> {
+  const firsts = new Map<string, Finding>();
+  for (const finding of findings) {
+    const reason = `${finding.check} ${finding.why}`;
+    if (!firsts.has(reason)) firsts.set(reason, finding);
+  }
+  return new Set(firsts.values());
 }
 
 /** Those with this severity that have all of the words somewhere. */

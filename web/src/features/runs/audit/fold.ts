@@ -11,9 +11,10 @@ export type AuditView = {
   started: EventOf<"audit.started">["data"] | null;
   ended: ReadonlyMap<string, EndedCheck>;
   summary: AuditSummary | null;
+  recorded: EventOf<"audit.recorded">["data"] | null;
 };
 
-export const NOT_STARTED: AuditView = { started: null, ended: new Map(), summary: null };
+export const NOT_STARTED: AuditView = { started: null, ended: new Map(), summary: null, recorded: null };
 
 export function foldAudit(view: AuditView, events: readonly Event[]): AuditView {
   return events.reduce(apply, view);
@@ -22,7 +23,7 @@ export function foldAudit(view: AuditView, events: readonly Event[]): AuditView 
 function apply(view: AuditView, event: Event): AuditView {
   switch (event.type) {
     case "audit.started":
-      return { started: event.data, ended: new Map(), summary: null };
+      return { ...NOT_STARTED, started: event.data };
     case "audit.check": {
       const { result, findings_total: total } = event.data;
       return withCheck(view, { result, findings: result.findings, total });
@@ -35,6 +36,8 @@ function apply(view: AuditView, event: Event): AuditView {
     }
     case "audit.finished":
       return { ...view, summary: event.data.summary };
+    case "audit.recorded":
+      return { ...view, recorded: event.data };
     default:
       return view;
   }

@@ -3,7 +3,7 @@ import type { EventOf } from "@/api/types";
 import { VERDICT_TONE } from "@/ui/audit/Verdict";
 import type { Tone } from "@/ui/tone";
 
-type Told = EventOf<"audit.started"> | EventOf<"audit.check"> | EventOf<"audit.finished">;
+type Told = EventOf<"audit.started" | "audit.check" | "audit.finished" | "audit.recorded">;
 
 export function sayOfAudit(event: Told): { text: string; tone: Tone } {
   switch (event.type) {
@@ -16,6 +16,12 @@ export function sayOfAudit(event: Told): { text: string; tone: Tone } {
     case "audit.finished": {
       const { overall } = event.data.summary;
       return { text: `Overall: ${overall}.`, tone: VERDICT_TONE[overall] };
+    }
+    case "audit.recorded": {
+      const { entry, problem } = event.data;
+      return problem
+        ? { text: `No entry in the ledger: ${problem}`, tone: "wait" }
+        : { text: `Entry ${entry} of the ledger.`, tone: "idle" };
     }
   }
 }
