@@ -744,9 +744,24 @@ class TestStrangeFiles:
         deep.write({"lib.py": "changed\n"})
         assert see(repository.path) == {"lib": "M"}
 
-    def test_a_submodule_that_cannot_be_looked_into_is_named(self, repository: Repository, tmp_path: Path):
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"gitdir: /nowhere\n",
+            b"junk",
+            b"",
+            b"gitdir: a\0b",
+            b"gitdir: " + b"x" * 5000,
+            b"gitdir: circle\n",
+        ],
+        ids=["nowhere", "junk", "empty", "nul", "long", "circle"],
+    )
+    def test_a_submodule_that_cannot_be_looked_into_is_named(
+        self, repository: Repository, tmp_path: Path, text: bytes
+    ):
         inside = with_submodule(repository, tmp_path)
-        (inside.path / ".git").write_text("gitdir: /nowhere\n")
+        (inside.path / "circle").symlink_to("circle")
+        (inside.path / ".git").write_bytes(text)
         with pytest.raises(BrokenRepository, match="'lib' cannot be looked into"):
             see(repository.path)
 

@@ -85,12 +85,22 @@ def _follow(pointer: Path) -> Path:
     text = read_small(pointer)
     if text is None or not text.startswith(b"gitdir:"):
         raise BrokenRepository(f"{_name(pointer)} does not say where its repository is.")
-    return (pointer.parent / os.fsdecode(text.removeprefix(b"gitdir:").strip(b" \r\n"))).resolve()
+    return _lead(pointer, text.removeprefix(b"gitdir:").strip(b" \r\n"))
+
+
+def _lead(pointer: Path, text: bytes) -> Path:
+    """Where a file says that something is. It may say anything: what no path can be, and what leads in a circle."""
+    try:
+        path = (pointer.parent / os.fsdecode(text)).resolve()
+        path.is_dir()
+    except (OSError, RuntimeError, ValueError):
+        raise BrokenRepository(f"{_name(pointer)} leads nowhere.") from None
+    return path
 
 
 def _place(root: Path, git_dir: Path) -> ObservedPlace:
     common = read_small(git_dir / "commondir") if git_dir.is_dir() else None
-    common_dir = git_dir if common is None else (git_dir / os.fsdecode(common.strip(b"\r\n"))).resolve()
+    common_dir = git_dir if common is None else _lead(git_dir / "commondir", common.strip(b"\r\n"))
     has_head = os.path.lexists(git_dir / "HEAD")
     if not (has_head and (common_dir / "objects").is_dir() and (common_dir / "refs").is_dir()):
         raise BrokenRepository(
