@@ -30,7 +30,7 @@ def judged(snapshot: Snapshot) -> tuple[Verdict, list[Found]]:
 
 def test_it_proves_itself():
     (proof,) = prove([CHECK])
-    assert (proof.problems, proof.caught) == ([], 9)
+    assert (proof.problems, proof.caught) == ([], 10)
 
 
 def test_a_finding_says_what_is_imported_and_which_line_to_add():
@@ -73,6 +73,11 @@ def test_a_finding_says_what_is_imported_and_which_line_to_add():
             "audit.import_names), or remove the import.",
         ),
         (
+            {"requirements.txt": "frob-rest-client", "app.py": "import frob\n"},
+            'If it comes from frob-rest-client, say so in forge.json (audit.import_names: "frob": "frob-rest-client"); '
+            "else add its package to requirements.txt, or remove the import.",
+        ),
+        (
             {"web/package.json": "{}", "web/a.ts": 'import "zod";\n'},
             "Add it to web/package.json (in web: npm install zod), or remove the import.",
         ),
@@ -96,6 +101,14 @@ def test_the_fix_names_the_place(files: Files, fix: str):
         (
             {"requirements.txt": "requets\n", "app.py": "import requests\n"},
             "imports requests, which no manifest declares (requets is another package)",
+        ),
+        (
+            {"requirements.txt": "frobnicato\n", "app.py": "import frobnicate\n"},
+            "imports frobnicate, which no manifest declares (frobnicato may be another package)",
+        ),
+        (
+            {"requirements.txt": "frobnicate-spark\n", "app.py": "import frobnicate\n"},
+            "imports frobnicate, which no manifest declares by that name; frobnicate-spark may bring it",
         ),
         (
             {"requirements.txt": "", "requirements-dev.txt": "\npytest\n", "app.py": "import pytest\n"},

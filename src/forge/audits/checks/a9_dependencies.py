@@ -25,11 +25,13 @@ from forge.workspace.pattern import Glob
 _ALLOWED = re.compile(r"forge:\s?allow-import|deptry:\s*ignore(?!\[)|deptry:\s*ignore\[([A-Z0-9, ]*)\]")
 _CODES = {
     Standing.UNDECLARED: ("DEP001", "DEP003"),
+    Standing.UNSURE: ("DEP001", "DEP003"),
     Standing.DEV_ONLY: ("DEP004",),
     Standing.TYPES_ONLY: ("DEP001",),
 }
 _RULES = {
     Standing.UNDECLARED: ("undeclared", Severity.FAIL),
+    Standing.UNSURE: ("unsure", Severity.WARN),
     Standing.DEV_ONLY: ("dev-dependency", Severity.WARN),
     Standing.TYPES_ONLY: ("types-only", Severity.NOTE),
 }
@@ -142,9 +144,13 @@ class _Audit:
             script = ScriptModules.of(self._snapshot)
             judges.append((by_language[False], ScriptNeeds(self._snapshot, self._manifests, script)))
         for paths, judge in judges:
-            for path in paths:
-                needs = judge.of(path, facts[path])
-                yield from (need for need in needs if all(source.is_read for source in need.view.sources))
+            needs = [
+                need
+                for path in paths
+                for need in judge.of(path, facts[path])
+                if all(source.is_read for source in need.view.sources)
+            ]
+            yield from judge.with_doubts(needs) if isinstance(judge, PythonNeeds) else needs
 
     def _told(self, needs: Iterable[Need]) -> list[Found]:
         told: list[Found] = []

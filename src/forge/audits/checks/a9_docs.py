@@ -18,12 +18,14 @@ manifests of its own folder and of all folders above; where there are none in si
 | `unparsable` | ERROR | A changed file is not well-formed from this line on; its imports were compared as far as they could be found. A NOTE if the file is old. |
 | `unexamined` | ERROR | A changed file is larger than 2 MiB. A NOTE if it is old. |
 | `bad-config` | ERROR | `forge.json` cannot be read. |
+| `unsure` | WARN | A module that Forge does not know is imported, and a package is declared that begins with its name and that nothing else comes from (`delta`, and `delta-spark` is declared). |
 | `dev-dependency` | WARN | Python that users run imports what is declared for development only. |
 | `unreadable-line` | WARN | A line of a requirement file is no requirement. |
 | `types-only` | NOTE | Imported below `if TYPE_CHECKING` or by `import type`, and not declared. Stubs are enough. |
 | `allowed` | NOTE | Undeclared, and a comment in the line says that it is meant. |
 
-One finding per file and package, at its first line. Imports that expect to fail (`try … except ImportError`) are fine.
+One finding per file and package, at its first line. Imports that may fail are fine: in a `try` whose handler takes
+`ImportError` and goes on, below `if find_spec("x")`; a handler that only raises again allows for nothing.
 The standard library is that of all versions of Python; names are compared as PEP 503 wants, so `requests-mock` does not
 declare `requests`. Import names that differ from the package's (`yaml`, `cv2`, `google.cloud.storage`) are known for
 about 1,200 packages. Vendored folders, minified and generated files are left alone.

@@ -66,6 +66,12 @@ FIXTURES = (
         {"requirements.txt": "", "requirements-dev.txt": "pytest\n", "shop/cart.py": "import pytest\n"},
     ),
     _bad(
+        "a package that may well bring it",
+        "unsure",
+        "WARN",
+        {"requirements.txt": "frobnicate-rest-client\n", "app.py": "import frobnicate\n"},
+    ),
+    _bad(
         "a line that is no requirement",
         "unreadable-line",
         "WARN",

@@ -18,6 +18,8 @@ def message_for(need: Need) -> str:
         one, source = need.view.declared[need.declared]
         where = source.path + (f":{one.line}" if one.line else "")
         return f"{subject}, which is declared for development only ({need.declared} in {where})"
+    if need.standing is Standing.UNSURE:
+        return f"{subject}, which no manifest declares by that name; {need.declared} may bring it"
     if need.standing is Standing.TYPES_ONLY:
         return f"{subject} for its types only, and no manifest declares it"
     if need.declared is not None:
@@ -37,7 +39,7 @@ def _hint(need: Need) -> str:
         if carrier is not None:
             return f" ({carrier} happens to bring it along)"
     alike = look_alike(need.package, need.view)
-    return f" ({alike} is another package)" if alike else ""
+    return f" ({alike} {'is' if need.is_known else 'may be'} another package)" if alike else ""
 
 
 def look_alike(package: str, view: View) -> str | None:
@@ -67,6 +69,11 @@ def fix_for(need: Need) -> str:
             "or import it in tests and tools only."
         )
     is_dev = role_of(need.path) is not Role.RUNTIME
+    if need.standing is Standing.UNSURE:
+        return (
+            f'If it comes from {need.declared}, say so in forge.json (audit.import_names: "{need.label}": '
+            f'"{need.declared}"); else add its package to {_place(source, is_dev=is_dev)}, or remove the import.'
+        )
     guess = (
         ""
         if need.is_known

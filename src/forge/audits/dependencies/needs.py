@@ -11,9 +11,11 @@ class Standing(IntEnum):
     """How bad it is, the worst first."""
 
     UNDECLARED = 0
-    DEV_ONLY = 1
+    UNSURE = 1
+    """Undeclared by that name, and something is declared that may well bring it."""
+    DEV_ONLY = 2
     """Declared for development, and imported by what users run."""
-    TYPES_ONLY = 2
+    TYPES_ONLY = 3
     """Undeclared, and imported for type checkers only."""
 
 
@@ -31,7 +33,7 @@ class Need:
     is_known: bool = True
     """`package` is more than a guess."""
     declared: str | None = None
-    """What is declared, but not for this."""
+    """What is declared, but not for this, or not for sure."""
 
 
 def worst_of(needs: Iterable[Need]) -> list[Need]:

@@ -1,8 +1,8 @@
 """What Python files import without anybody having declared it."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forge.audits.dependencies.manifests.discovery import Manifests, View
@@ -34,6 +34,10 @@ _OF_CHECKERS = frozenset({"typing_extensions", "mypy_extensions", "_typeshed"})
 _ENDS = (".py", ".pyi", "/__init__.py")
 _MEANT = re.compile(r"(?i)no[nt]?_?exist|doesn?_?o?t_?exist|no_?such|missing|bogus|invalid")
 """Names of modules that are not there on purpose."""
+_COMPANIONS = frozenset(
+    {"stubs", "types", "typing", "mock", "mocks", "plugin", "plugins", "test", "testing", "tests"}
+)
+"""How packages end that belong to another one and do not bring it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,8 @@ class PythonNeeds:
         self._own: dict[str, set[str]] = {}
         """By folder: modules that need no package, those of the standard library included."""
         self._answers: dict[tuple[int, str], _Answer] = {}
+        self._used: set[str] = set()
+        """Declared distributions that some import comes from."""
 
     def of(self, path: str, facts: FileFacts) -> list[Need]:
         role = role_of(path)
@@ -85,9 +91,28 @@ class PythonNeeds:
                 own.add(module)
             elif imp.is_optional:
                 soft.add(top)
+                self._answer(view, module)
             else:
                 needs.extend(self._judge(path, imp, role, view))
         return worst_of(need for need in needs if need.label.partition(".")[0] not in soft) if needs else []
+
+    def with_doubts(self, needs: Iterable[Need]) -> list[Need]:
+        """To be asked when all files are known: `delta` may come from `delta-spark`, if nothing else does."""
+        return [
+            replace(need, standing=Standing.UNSURE, declared=name)
+            if (name := self._likely_source(need))
+            else need
+            for need in needs
+        ]
+
+    def _likely_source(self, need: Need) -> str | None:
+        """What is declared, begins with the name of a module nobody knows, and is of no use otherwise."""
+        if need.standing is not Standing.UNDECLARED or need.declared or need.is_known or "." in need.label:
+            return None
+        start = f"{normal(need.label)}-"
+        names = (name for name in need.view.declared if name.startswith(start) and name not in self._used)
+        likely = [name for name in names if name.rpartition("-")[2] not in _COMPANIONS]
+        return min(likely, key=lambda name: (len(name), name), default=None)
 
     def _is_own(self, path: str, module: str) -> bool:
         top = module.partition(".")[0]
@@ -155,6 +180,8 @@ class PythonNeeds:
             package = package_of(module, self._custom)
             name = declared_name(view, package, module)
             group = view.declared[name][0].group if name is not None else None
+            if name is not None:
+                self._used.add(name)
             known = self._answers[key] = _Answer(package, module, name, group)
         return known
 
