@@ -86,17 +86,26 @@ def run(
 
 
 def _run(
-    path: Path, form: str, *, claimed_files: str | None, only: str | None, no_ledger: bool, **given: str
+    path: Path,
+    form: str,
+    *,
+    claimed_files: str | None,
+    only: str | None,
+    file: str | None,
+    no_ledger: bool,
+    **given: str,
 ) -> bool:
     from forge.audits.auditor import Auditor
-    from forge.audits.claims import split_claims
+    from forge.audits.claims import told_claims
     from forge.audits.models import AuditRequest
+    from forge.audits.paths import shown
 
     request = AuditRequest(
-        claimed_files=None if claimed_files is None else split_claims(claimed_files),
+        claimed_files=None if claimed_files is None else told_claims(claimed_files),
         only=codes(only),
+        file=None if file is None else shown(file),
         ledger=not no_ledger,
-        **given,  # phase, base, file
+        **given,  # phase, base
     )
     auditor = Auditor(data_dir())
     with working("Auditing…") as say:

@@ -14,7 +14,7 @@ from forge.audits.check import Check, Examination, Found
 from forge.audits.counting import counted
 from forge.audits.findings import Describer, shown_text
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
-from forge.audits.paths import shown
+from forge.audits.paths import same_path, shown
 from forge.audits.snapshot import Snapshot
 from forge.errors import ForgeError, Invalid
 
@@ -128,7 +128,7 @@ def _find_path(snapshot: Snapshot, given: str) -> str:
     known = {*snapshot.tree.entries, *(path for change in snapshot.changes for path in change.paths)}
     if snapshot.claims is not None:
         known |= snapshot.claims.files
-    found = next((path for path in sorted(known) if given in (path, shown(path))), None)
+    found = next((path for path in sorted(known) if same_path(given, path)), None)
     if found is None:
         raise Invalid(
             f"There is no file {shown(given)} in this project.", hint="Name it from the top of the project."

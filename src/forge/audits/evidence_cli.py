@@ -60,11 +60,11 @@ def evidence(
 
     Exits with 0 when the evidence is good, 1 when a level failed, 2 when nothing could be recorded.
     """
-    from forge.audits.claims import split_claims
+    from forge.audits.claims import told_claims
     from forge.audits.models import AuditRequest
 
     with audit_errors():
-        claims = None if claimed_files is None else split_claims(claimed_files)
+        claims = None if claimed_files is None else told_claims(claimed_files)
         request = AuditRequest(phase=phase, base=base, claimed_files=claims)
         with working("Looking at the project…") as say:
             collected = _collect(path, request, account, timeout, say)
@@ -104,7 +104,7 @@ def _print_run(collected: "Collected") -> None:
             f"{level.name:<9} {paint(level.status, level.status)}{f'  {clean(level.reason)}' if level.reason else ''}"
         )
         for step in level.steps:
-            click.echo(f"  {clean(step.name)}: {clean(step.summary)}")
+            click.echo(f"  {clean(step.name)}: {clean(step.summary)}".replace("\n", "\n    "))
             for name, message in zip_longest(step.failing, step.messages, fillvalue=""):
                 click.echo(f"    {paint('failed', 'fail')} {clean(name)}")
                 for line in message.splitlines()[:MOST_LINES]:

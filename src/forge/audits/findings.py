@@ -5,6 +5,7 @@ from collections import Counter
 
 from forge.audits.baseline import ACCEPTABLE, Baseline
 from forge.audits.check import Check, Found
+from forge.audits.claims import write_claim
 from forge.audits.models import Finding, Known
 from forge.audits.paths import shown
 from forge.audits.secrets.masking import masked
@@ -80,7 +81,7 @@ class Describer:
             words += ["--file", found.path]
         claims = self._snapshot.claims
         if claims is not None and self._check.code == "A1":
-            words += ["--claimed-files", ",".join(sorted(claims.files))]
+            words += ["--claimed-files", ",".join(map(write_claim, sorted(claims.files)))]
         if self._snapshot.base and self._snapshot.base != self._snapshot.head:
             words += ["--base", self._snapshot.base]
         return shown(shlex.join(words))

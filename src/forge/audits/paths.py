@@ -2,7 +2,7 @@
 
 import re
 
-_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_ODD = re.compile(r"[\x00-\x1f\x7f-\x9f\\\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})")
 _BYTE = 0xDC00
 """A byte that is no UTF-8 is the character of this number and its own (PEP 383)."""

@@ -68,5 +68,17 @@ FIXTURES = (
         "ERROR",
         ("broken-config",),
     ),
+    Fixture(
+        "rules that changed with what they judge",
+        lambda: snapshot_of({"forge.json": "{}", "a.py": "2\n"}, base={"forge.json": "{ }", "a.py": "1\n"}),
+        "WARN",
+        ("blank-only", "policy-changed"),
+    ),
+    Fixture(
+        "rules that are gone",
+        lambda: snapshot_of({"a.py": "2\n"}, base={"Forge/Contracts/boundaries.json": "{}", "a.py": "1\n"}),
+        "FAIL",
+        ("policy-removed",),
+    ),
     Fixture("nothing changed", lambda: snapshot_of({"a.py": "1\n"}, base={"a.py": "1\n"}), "SKIP"),
 )
