@@ -109,6 +109,25 @@ def test_levels_are_ordered_by_the_record_and_not_by_words():
     assert rules(A7, proven(CODE, run_of(id_of(CODE), *failed))) == ["failed-level"] * 4
 
 
+def test_a_level_that_was_skipped_says_what_to_do_about_it():
+    skipped = [level(name, Status.SKIP, reason="nothing to run") for name in LevelName]
+    found = A7.examine(proven(CODE, run_of(id_of(CODE), *skipped))).found
+    fixes = {one.subject: one.fix for one in found}
+    assert "forge.json" in fixes["Runtime"]
+    assert "`forge audit init`" in fixes["Contract"]
+
+
+def test_commits_of_evidence_alone_are_not_counted_and_a_crowd_is_not_looked_into():
+    log = tuple(f"{n:040d}" for n in range(1100))
+    evidence = ledger_files((Kind.AUTHORIZED, authorized(OLD)))
+    changes = dict.fromkeys(log, ("Forge/evidence/audit_ledger.md",))
+    few = MemoryCommits((*log[:900], OLD), changes=changes)
+    many = MemoryCommits((*log, OLD), changes=changes)
+    assert verdict(A6, with_evidence(CODE, evidence, base=CODE, commits=few)) == "PASS"
+    (found,) = A6.examine(with_evidence(CODE, evidence, base=CODE, commits=many)).found
+    assert found.message.startswith("100 commits since the last authorised one")
+
+
 @pytest.mark.parametrize(
     "prose", [b"commit defaced the page", b"commit: " + HEAD.encode(), b"AUTHORIZED\ncommit abcdef0"]
 )

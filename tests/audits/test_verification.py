@@ -128,9 +128,9 @@ E   ModuleNotFoundError: No module named 'nowhere'</error></testcase>"""
     ("text", "expected"),
     [
         ("short", "short"),
-        ("first line\nsecond\nthird", "… second\nthird"),
-        ("first\n" + "x" * 15, "… " + "x" * 15),
-        ("x" * 30, "… " + "x" * 15),
+        ("first line\nsecond\nthird", "…\nsecond\nthird"),
+        ("first\n" + "x" * 15, "…\n" + "x" * 15),
+        ("x" * 30, "…" + "x" * 15),
     ],
 )
 def test_the_end_of_what_was_said_begins_with_a_line(text: str, expected: str):

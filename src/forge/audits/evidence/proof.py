@@ -158,7 +158,7 @@ def _why_not(snapshot: Snapshot, state: BookState) -> Iterator[Found]:
 
 
 def changed_by_tests(run: TestRun) -> Found:
-    message = f"the tests changed the files they were to prove: {run.problem or 'the tree is another one afterwards'}"
+    message = run.problem or "the tests changed the files they were to prove"
     fix = "Let tests write to temporary folders, or have git ignore what they leave behind; then run them again."
     return Found("tests-change-files", Severity.FAIL, message, fix, subject="tree")
 

@@ -159,4 +159,4 @@ def last_lines(text: str, most: int = MOST_SAID) -> str:
     end = text[-most:]
     is_whole = text[-most - 1] == "\n"
     whole = end if is_whole else end.partition("\n")[2]
-    return f"… {whole or end}"
+    return f"…\n{whole}" if whole else f"…{end}"
