@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forge.audits.facts.models import Import
+from forge.audits.imports.jest_settings import read_jest
 from forge.audits.imports.python_roots import normal
 from forge.audits.imports.script_packages import (
     Aliases,
@@ -49,7 +50,10 @@ class ScriptModules:
         files = frozenset(path for path, entry in snapshot.tree.entries.items() if entry.kind.is_file)
         packages = read_packages(snapshot)
         own = frozenset(snapshot.project.config.audit.first_party)
-        return cls(files, packages, read_workspaces(snapshot, packages), read_aliases(snapshot), own)
+        aliases = read_aliases(snapshot)
+        for folder, of_tests in read_jest(snapshot, packages).items():
+            aliases.setdefault(folder, []).extend(of_tests)
+        return cls(files, packages, read_workspaces(snapshot, packages), aliases, own)
 
     def module_of(self, path: str) -> str | None:
         """Its path without the suffix; a folder stands for its index file."""
