@@ -2,6 +2,8 @@
 
 import re
 
+from forge.audits.facts.sql_shape import has_statement_shape
+
 _MOST = 20_000
 """Characters of a text that are looked at."""
 
@@ -29,7 +31,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _RUNS_SQL = re.compile(
-    r"\$?(?:execute\w*|fetch\w*|query\w*|raw\w*|text|prepare\w*|sql\w*|read_?sql\w*|run_?sql\w*|mogrify|scalars?"
+    r"\$?(?:exec(?:ute\w*)?|fetch\w*|query\w*|raw\w*|text|prepare\w*|sql\w*|read_?sql\w*|run_?sql\w*|mogrify|scalars?"
     r"|run|all|get|each|any|one|none|many|cursor|stream)$",
     re.IGNORECASE,
 )
@@ -45,9 +47,10 @@ def may_begin_sql(text: bytes) -> bool:
 
 
 def is_sql(text: str, *, is_asked: bool) -> bool:
-    """With its keywords in capitals; in any case where it is asked of a database, or called a query."""
+    """By its first words, in capitals or where it is asked of a database or called a query; else by its whole shape."""
+    shown = text[:_MOST]
     pattern = _IN_ANY_CASE if is_asked else _IN_CAPITALS
-    return pattern.match(text[:_MOST]) is not None
+    return pattern.match(shown) is not None or has_statement_shape(shown)
 
 
 def runs_sql(function: str) -> bool:
