@@ -370,3 +370,11 @@ def test_it_passes_exactly_when_both_lists_are_the_same(changed: set[str], claim
         assert judge(CHECK, examination) == Verdict.PASS
     elif len(changed) != len(claimed):
         assert judge(CHECK, examination) == Verdict.FAIL
+
+
+def test_a_claim_on_a_file_that_is_there_does_not_cover_a_new_one_that_looks_the_same() -> None:
+    composed, decomposed = "caf\u00e9.py", "cafe\u0301.py"
+    snapshot = snapshot_of(
+        {composed: "a = 1\n", decomposed: "b = 1\n"}, base={composed: "a = 1\n"}, claims=[composed]
+    )
+    assert {found.rule for found in CHECK.examine(snapshot).found} == {"unclaimed-change", "phantom-claim"}

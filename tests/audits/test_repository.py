@@ -306,3 +306,13 @@ def test_an_object_that_is_not_what_its_name_stands_for_is_refused(repository: R
     snapshot = look(repository.path)
     with pytest.raises(BrokenRepository, match="name stands for"):
         snapshot.tree.read("bad.py")
+
+
+def test_attributes_cannot_hide_what_a_line_says(repository: Repository, look: Open):
+    repository.write({".gitattributes": "*.py ident\n", "a.py": 'x = "$Id: "; import evil; y = " $"\n'})
+    assert look(repository.path).tree.read("a.py") == b'x = "$Id: "; import evil; y = " $"\n'
+
+
+def test_a_repository_does_not_name_the_file_of_its_attributes(repository: Repository, look: Open):
+    repository.git("config", "core.attributesFile", "/dev/zero")
+    assert [change.path for change in look(repository.path).changes] == []

@@ -55,12 +55,17 @@ _CONFIG = f"""\
 	renameLimit = 1000
 	ignoreSubmodules = dirty
 """
-_ATTRIBUTES = b"\n* -filter -working-tree-encoding !diff !merge !whitespace !export-ignore !export-subst\n"
+_ATTRIBUTES = (
+    b"\n* -filter -ident -working-tree-encoding !diff !merge !whitespace !export-ignore !export-subst\n"
+)
 _WORDS = {"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.precomposeunicode"}
 _PATHS = {"core.excludesfile", "core.attributesfile"}
+_USERS = {"core.attributesfile"}
+"""Only the user's own: a repository has its attributes in files of its own, and could name one that never ends."""
 _TRUE = ("true", "yes", "on", "1")
 _NEW = "new-objects"
-_MOST_INDEX = 1 << 30
+_MOST_INDEX = 256 << 20
+_MOST_SHARED = 8
 _MOST_TEXT = 16 << 20
 
 Config = Mapping[str, str]
@@ -95,7 +100,8 @@ def make_mirror(place: ObservedPlace, folder: Path) -> Mirror:
     _check_format(place, own)
     object_format = own.get("extensions.objectformat", "sha1")
     lines = [_CONFIG, "[extensions]\n", f"\tobjectFormat = {object_format}\n", "[core]\n"]
-    lines += _taken_over({**_read_user_config(folder), **own}, place)
+    trusted = {key: value for key, value in own.items() if key not in _USERS}
+    lines += _taken_over({**_read_user_config(folder), **trusted}, place)
     (folder / "config").write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
     shallow = read_small(place.common_dir / "shallow", _MOST_TEXT)
     if shallow:
@@ -133,7 +139,7 @@ def _lay_out(place: ObservedPlace, folder: Path, head: str) -> None:
     exclude = read_small(place.common_dir / "info" / "exclude", _MOST_TEXT) or b""
     (folder / "info" / "exclude").write_bytes(exclude + _exclude_ourselves(place.root, folder))
     copy_index(place.git_dir / "index", folder / "index")
-    for shared in place.git_dir.glob("sharedindex.*"):
+    for shared in sorted(place.git_dir.glob("sharedindex.*"))[:_MOST_SHARED]:
         copy_index(shared, folder / shared.name)
 
 

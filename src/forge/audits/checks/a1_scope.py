@@ -1,7 +1,7 @@
 """A1: what changed is what was claimed, nothing more and nothing less."""
 
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
 from forge.audits.memory import snapshot_of
@@ -50,7 +50,7 @@ def examine(snapshot: Snapshot) -> Examination:
     is_free = snapshot.governance.is_evidence
     changed = {path for change in snapshot.changes for path in change.paths if not is_free(path)}
     claimed = {path for path in snapshot.claims.files if not is_free(path)}
-    unclaimed, phantom = _without_twins(changed - claimed, claimed - changed)
+    unclaimed, phantom = _without_twins(changed - claimed, claimed - changed, snapshot.tree.entries)
     claim_meant, file_meant = _by_letters(phantom), _by_letters(unclaimed)
     paths = frozenset(snapshot.tree.entries)
     folders = _folders(paths | changed) if phantom else frozenset[str]()
@@ -71,9 +71,12 @@ def examine(snapshot: Snapshot) -> Examination:
     )
 
 
-def _without_twins(unclaimed: set[str], phantom: set[str]) -> tuple[set[str], set[str]]:
-    """A claim and a change whose names look the same and are, letter by letter, are each other's."""
-    waiting = {_composed(path): path for path in phantom}
+def _without_twins(
+    unclaimed: set[str], phantom: set[str], there: Container[str]
+) -> tuple[set[str], set[str]]:
+    """A claim and a change whose names look the same and are, letter by letter, are each other's: unless the claim is the
+    name of another file, which is there and did not change."""
+    waiting = {_composed(path): path for path in phantom if path not in there}
     twins = {path: waiting.pop(name) for path in sorted(unclaimed) if (name := _composed(path)) in waiting}
     return unclaimed - twins.keys(), phantom - set(twins.values())
 
