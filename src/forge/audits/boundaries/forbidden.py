@@ -2,14 +2,15 @@
 
 It is an RE2 expression. Where it is no more than a word, or an import written out, it is taken as that word and that
 import: `import os` is not `import ossaudiodev`, `requests` is the package and not some variable of that name, and
-`from fastapi import Request|Response` is about both names. All other expressions are searched as they are.
+`from fastapi import Request|Response` is about both names. Words in a list or with `\\b` are those identifiers wherever they
+stand, and keywords of SQL in capitals are about SQL. All other expressions are searched as they are.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
@@ -24,6 +25,10 @@ _WORD = re.compile(r"[^\W\d]\w*")
 _NAME = re.compile(r"[\w./@:-]+")
 _STATEMENT = re.compile(r"(from|import) [^\W\d][\w.]*(?: import(?: [^\W\d]\w*)?)? ?")
 _FROM = re.compile(r"(from [^\W\d][\w.]* import )[^\W\d]\w*")
+_MEMBER = re.compile(r"from ([^\W\d][\w.]*) import ([^\W\d]\w*)")
+_LETTERS = re.compile(r"[A-Za-z_]\w*")
+_LETTER_CLASS = re.compile(r"\\[bsSwWdD]|\[[^\]]*\]")
+_AROUND_SQL = re.compile(r"[ .*+?^$()|:{}\d,;]*")
 _GROUP = re.compile(r"(?<!\\)\((?:\?:)?((?:[\w ]|\\[.s]\+?|\|)+)\)(?![*+?{])")
 _MOST_PIECES = 64
 SQL_WORDS = frozenset(
@@ -50,11 +55,58 @@ SQL_WORDS = frozenset(
         "vacuum",
     ]
 )
+_SQL_CAPITALS = frozenset(
+    word.upper()
+    for word in SQL_WORDS
+    | frozenset(
+        [
+            "from",
+            "set",
+            "table",
+            "index",
+            "view",
+            "schema",
+            "database",
+            "trigger",
+            "function",
+            "sequence",
+            "distinct",
+            "all",
+            "order",
+            "group",
+            "by",
+            "having",
+            "limit",
+            "offset",
+            "on",
+            "as",
+            "and",
+            "or",
+            "not",
+            "null",
+            "exists",
+            "if",
+            "is",
+            "in",
+            "like",
+            "inner",
+            "left",
+            "right",
+            "outer",
+            "full",
+            "cross",
+            "using",
+            "with",
+        ]
+    )
+)
 
 
 class Meaning(StrEnum):
     WORD = "word"
-    """One identifier, and nothing else."""
+    """One identifier, and nothing else: the thing of that name, from outside of the file."""
+    IDENTIFIER = "identifier"
+    """With `\\b`, in a group or in a list: that identifier, whatever it stands for."""
     NAME = "name"
     """A module or a path of some parts: `app.repos`, `@scope/pkg`."""
     STATEMENT = "statement"
@@ -67,12 +119,34 @@ class Alternative:
     source: str
     meaning: Meaning
     word: str
-    """The identifier, of a WORD."""
+    """The identifier, of a WORD or an IDENTIFIER."""
     case_matters: bool
+
+    @property
+    def is_word(self) -> bool:
+        return self.meaning in (Meaning.WORD, Meaning.IDENTIFIER)
 
     @property
     def is_sql_word(self) -> bool:
         return self.word.lower() in SQL_WORDS
+
+    @cached_property
+    def is_about_sql(self) -> bool:
+        """`SELECT `, `INSERT INTO`, `SELECT\\b.*\\bFROM`: keywords in capitals, and nothing that only code has."""
+        source = _FLAGS.sub("", self.source)
+        rest = _LETTER_CLASS.sub(" ", source)
+        words = _LETTERS.findall(rest)
+        return (
+            any(word.lower() in SQL_WORDS for word in words)
+            and all(word in _SQL_CAPITALS for word in words)
+            and _AROUND_SQL.fullmatch(_LETTERS.sub("", rest)) is not None
+        )
+
+    @cached_property
+    def member(self) -> tuple[str, str] | None:
+        """`from fastapi import Request`: the module, and the name that is taken of it."""
+        found = _MEMBER.fullmatch(_bare(_FLAGS.sub("", self.source)))
+        return (found[1], found[2]) if found and self.meaning is Meaning.STATEMENT else None
 
     def find(self, text: bytes, *, ignore_case: bool = False) -> Iterator[tuple[int, int]]:
         """Where it is found, each line on its own."""
@@ -95,17 +169,20 @@ def read_pattern(pattern: str) -> tuple[Alternative, ...]:
     if first and len(pieces) > 1 and all(_WORD.fullmatch(_bare(piece)) for piece in pieces[1:]):
         pieces[1:] = [first[1].replace(".", r"\.") + _bare(piece) for piece in pieces[1:]]
     try:
-        return tuple(_alternative(prefix, piece, "i" not in prefix) for piece in pieces if piece)
+        is_plain = _WORD.fullmatch(pattern, len(prefix)) is not None
+        return tuple(_alternative(prefix, piece, is_plain=is_plain) for piece in pieces if piece)
     except ValueError:
         return (Alternative(pattern, Meaning.EXPRESSION, "", case_matters="i" not in prefix),)
 
 
-def _alternative(prefix: str, piece: str, case_matters: bool) -> Alternative:
+def _alternative(prefix: str, piece: str, *, is_plain: bool) -> Alternative:
     _compiled(prefix + piece, False)
+    case_matters = "i" not in prefix
     bare = _bare(piece)
-    kinds = ((Meaning.WORD, _WORD), (Meaning.STATEMENT, _STATEMENT), (Meaning.NAME, _NAME))
+    word = Meaning.WORD if is_plain else Meaning.IDENTIFIER
+    kinds = ((word, _WORD), (Meaning.STATEMENT, _STATEMENT), (Meaning.NAME, _NAME))
     meaning = next((kind for kind, shape in kinds if shape.fullmatch(bare)), Meaning.EXPRESSION)
-    return Alternative(prefix + piece, meaning, bare if meaning is Meaning.WORD else "", case_matters)
+    return Alternative(prefix + piece, meaning, bare if meaning is word else "", case_matters)
 
 
 def _expanded(piece: str) -> list[str]:

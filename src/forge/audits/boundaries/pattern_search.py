@@ -4,14 +4,15 @@ import builtins
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
 from msgspec import Struct
 
 from forge.audits.boundaries.forbidden import Alternative, Meaning, read_pattern
+from forge.audits.boundaries.own_names import OwnNames
 from forge.audits.boundaries.plain_code import without_comments
 from forge.audits.facts.code import read_code
 from forge.audits.facts.models import LANGUAGES, Language
@@ -19,12 +20,19 @@ from forge.kernel.hashing import hash_json
 
 _engine: Any = re2
 
-_VERSION = 2
+_VERSION = 3
 _PYTHON_IMPORT = _engine.compile(
     rb"(?m)(?:^|[;:])[ \t]*"
     rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n]*)|import\b[^\n]*)"
 )
-_SCRIPT_IMPORT = _engine.compile(rb"(?m)^[ \t]*(?:import|export)\b(?:[^;()=\"'`]*?\bfrom\b)?[^\n]*")
+_SCRIPT_IMPORT = _engine.compile(
+    rb"(?m)^[ \t]*(?:import\b(?:[^;()=\"'`]*?\bfrom\b)?|export\b[^;()=\"'`]*?\bfrom\s*[\"'])[^\n]*"
+)
+_RELATIVE = {
+    Language.PYTHON: re.compile(rb"\bfrom[ \t]*\.[.\w \t]*import[ \t]*(\([^()]*\)|[^\n]*)"),
+    Language.SCRIPT: re.compile(rb"\bimport\b([^;()=\"'`]*)\bfrom\s*[\"']\."),
+}
+"""What is taken from files of the project, by a relative name."""
 _IDENTIFIER = re.compile(rb"[\w$\x80-\xff]+")
 _SPECIFIER = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'")
 _GLOBAL = frozenset((b"window", b"globalThis", b"global", b"builtins"))
@@ -80,7 +88,8 @@ class PatternSearch:
 class Source:
     code: bytes
     suffix: str
-    _own: dict[bytes, bool] = field(default_factory=dict[bytes, bool], repr=False)
+    relative_words: frozenset[bytes] = frozenset()
+    """What is imported by a relative name: the project's own, and a matter of the import alone."""
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -103,12 +112,9 @@ class Source:
         words = (_IDENTIFIER.findall(self.code, start, end) for start, end in self.imports)
         return frozenset(word for found in words for word in found) - _NEVER_USED
 
-    def has_own(self, word: bytes) -> bool:
-        """Whether it is a variable, a function or a parameter of this file."""
-        if word not in self._own:
-            shape = _OWN.replace(b"WORD", cast(bytes, _engine.escape(word)))
-            self._own[word] = _engine.search(shape, self.code) is not None
-        return self._own[word]
+    @cached_property
+    def own(self) -> OwnNames:
+        return OwnNames(self.code)
 
     def import_at(self, at: int) -> tuple[int, int] | None:
         index = bisect_right(self.imports, (at, len(self.code) + 1)) - 1
@@ -134,11 +140,15 @@ def _sources(suffix: str, data: bytes) -> tuple[Source, Source]:
         queries += [_blank(code.text[end:start]), code.text[start:stop]]
         end = stop
     text = b"".join(pieces)
-    if (
-        LANGUAGES[suffix] is Language.SCRIPT
-    ):  # specifiers: imports are looked at in all their wordings elsewhere
+    relative = _relative_words(LANGUAGES[suffix], text)
+    if LANGUAGES[suffix] is Language.SCRIPT:  # imports are looked at in all their wordings elsewhere
         text = _SPECIFIER.sub(lambda found: found[0][:1] + b" " * (len(found[0]) - 2) + found[0][:1], text)
-    return Source(text, suffix), Source(b"".join(queries), suffix)
+    return Source(text, suffix, relative), Source(b"".join(queries), suffix)
+
+
+def _relative_words(language: Language, text: bytes) -> frozenset[bytes]:
+    lists = (found[1] for found in _RELATIVE[language].finditer(text))
+    return frozenset(word for names in lists for word in _IDENTIFIER.findall(names)) - _NEVER_USED
 
 
 def _blank(text: bytes) -> bytes:
@@ -146,15 +156,16 @@ def _blank(text: bytes) -> bytes:
 
 
 def _lines(alternative: Alternative, source: Source) -> Iterator[int]:
+    if alternative.is_about_sql and source.suffix in LANGUAGES:
+        return
+    yield from _lines_of_members(alternative, source)
     for start, end in alternative.find(source.code):
         statement = source.import_at(start)
         if _must_be_whole(alternative, in_import=statement is not None) and not is_whole(
             source.code, start, end
         ):
             continue
-        if alternative.meaning is Meaning.WORD and (
-            statement or not _is_use(alternative, source, start, end)
-        ):
+        if alternative.meaning is Meaning.WORD and (statement or not _is_use(source, start, end)):
             continue
         yield source.line(statement[0] if statement else start)
 
@@ -162,7 +173,7 @@ def _lines(alternative: Alternative, source: Source) -> Iterator[int]:
 def _must_be_whole(alternative: Alternative, *, in_import: bool) -> bool:
     """`cursor.execute` means `cursor.executemany` too; `import os` and `os` mean nothing but that."""
     match alternative.meaning:
-        case Meaning.WORD | Meaning.STATEMENT:
+        case Meaning.WORD | Meaning.IDENTIFIER | Meaning.STATEMENT:
             return True
         case Meaning.NAME:
             return in_import
@@ -170,11 +181,24 @@ def _must_be_whole(alternative: Alternative, *, in_import: bool) -> bool:
             return False
 
 
+def _lines_of_members(alternative: Alternative, source: Source) -> Iterator[int]:
+    """`import fastapi as f` and `f.Request` are `from fastapi import Request`."""
+    if alternative.member is None or LANGUAGES.get(source.suffix) is not Language.PYTHON:
+        return
+    module, name = (re.escape(part.encode("utf-8", "surrogatepass")) for part in alternative.member)
+    bound = re.compile(rb"(?:^import\b|,)[ \t]*(" + module + rb")(?:[ \t]+as[ \t]+(\w+))?[ \t]*(?=[,;\r]|$)")
+    for start, end in source.imports:
+        for found in bound.finditer(source.code[start:end]):
+            called = re.escape(found[2] or found[1])
+            uses = _engine.finditer(rb"(?:^|[^.\w])" + called + rb"\s*\.\s*(" + name + rb")\b", source.code)
+            yield from (source.line(use.start(1)) for use in uses)
+
+
 def _lines_of_sql(alternative: Alternative, queries: Source) -> Iterator[int]:
-    if alternative.meaning is Meaning.WORD and not alternative.is_sql_word:
+    if alternative.is_word and not alternative.is_sql_word:
         return
     for start, end in alternative.find(queries.code, ignore_case=True):
-        if alternative.meaning is not Meaning.WORD or is_whole(queries.code, start, end):
+        if not alternative.is_word or is_whole(queries.code, start, end):
             yield queries.line(start)
 
 
@@ -190,16 +214,7 @@ def _is_word(char: bytes, also: bytes) -> bool:
     return bool(char) and (char.isalnum() or char in b"_$" or char >= b"\x80" or char in also)
 
 
-_OWN = (
-    rb"(?m)\b(?:def|class|for|const|let|var|function|interface|type|enum|global|nonlocal)\s+WORD\b"
-    rb"|(?:^|[^.\w$])WORD[ \t]*(?::[^=\n]*)?=[^=>]"
-    rb"|\b(?:def[ \t]+\w+|function[ \t]*\w*|lambda)[ \t]*\(?[^()\n]*\bWORD\b"
-    rb"|\([^()\n]*\bWORD\b[^()\n]*\)[ \t]*(?::[^=\n]*)?=>"
-)
-"""Where a file makes a name of its own: a definition, an assignment, a parameter."""
-
-
-def _is_use(alternative: Alternative, source: Source, start: int, end: int) -> bool:
+def _is_use(source: Source, start: int, end: int) -> bool:
     """A word counts where it is the thing itself: not a variable, an attribute or an argument that is called the same."""
     if source.suffix not in LANGUAGES:
         return True
@@ -211,8 +226,10 @@ def _is_use(alternative: Alternative, source: Source, start: int, end: int) -> b
         if base is not None and (base[0] in _GLOBAL or base[0] in source.imported_words):
             return True
         return after.startswith(b"(") and word not in _BUILT_IN
+    if word in source.relative_words:
+        return False
     if word in source.imported_words:
         return not (after.startswith(b"=") and not after.startswith(b"=="))
-    if (after.startswith(b"=") and not after.startswith((b"==", b"=>"))) or after.startswith(b":"):
+    if after.startswith(b"=") and not after.startswith((b"==", b"=>")):
         return False
-    return not source.has_own(word)
+    return source.own.is_handed(word) or not (after.startswith(b":") or source.own.has(word))

@@ -233,13 +233,18 @@ class ImportTexts:
     equal: "TextIndex"
     left_out: frozenset[Place]
     """Lines of imports that do not count."""
+    own: dict[Place, frozenset[str]]
+    """The names of the layer's own files that all imports of a line are about."""
 
     @classmethod
     def of(cls, book: RuleBook, layer: Layer) -> "ImportTexts":
         places: dict[Spelling, list[Place]] = {}
         left_out: set[Place] = set()
+        own: dict[Place, frozenset[str]] = {}
         for path in sorted(book.layers.files[layer.name]):
             for imp, targets in book.graph.imports(path):
+                stems = _stems(target for target in targets if target in book.layers.files[layer.name])
+                own[path, imp.line] = own.get((path, imp.line), stems) & stems
                 if book.counts(layer, imp.is_type_only):
                     places.setdefault(spelling(book.graph, path, imp, targets), []).append((path, imp.line))
                 else:
@@ -251,14 +256,24 @@ class ImportTexts:
             for texts, index in ((wording.written, written), (wording.equal, equal)):
                 for text in texts:
                     index.setdefault(text, []).extend(where)
-        return cls(TextIndex(written), TextIndex(equal), frozenset(left_out))
+        return cls(TextIndex(written), TextIndex(equal), frozenset(left_out), own)
 
     def find(self, alternative: Alternative) -> set[Place]:
-        """A single word is looked for only as it was written: every import below `repos` means `repos` somehow."""
+        """A word is looked for only as it was written: every import below `repos` means `repos` somehow."""
         places = self.written.find(alternative)
-        if alternative.meaning is not Meaning.WORD:
-            places |= self.equal.find(alternative)
-        return places
+        if alternative.meaning is Meaning.WORD:
+            return {place for place in places if alternative.word not in self.own[place]}
+        return places if alternative.is_word else places | self.equal.find(alternative)
+
+
+def _stems(paths: Iterable[str]) -> frozenset[str]:
+    """`app/routers/asyncpg.py` is called asyncpg, and so is `app/routers/asyncpg/__init__.py`."""
+    stems: set[str] = set()
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        stem = name.partition(".")[0]
+        stems.add(folder.rpartition("/")[2] if stem in ("__init__", "index") else stem)
+    return frozenset(stems)
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,10 @@ either. `app/api/*.py` covers deeper files too, unless another layer's glob name
 - `import`: a module or package with all that is below it: `app.repos`, `app.*.models`, `express`, `@scope/pkg`, or files:
   `./src/db/**`.
 - `pattern`: an RE2 expression, case-sensitive (`(?i)` in front turns that off), searched in code without comments and
-  strings, in SQL strings (there any case matches), and in every import in all the ways it could have been written. A plain
-  word is that identifier and no part of a longer one, and no variable of that name. A plain string in `forbidden` is a pattern.
+  strings, in SQL strings (there any case matches), and in every import in all the ways it could have been written. A word
+  alone is what comes from outside under that name, and no variable or parameter (save `req`, `res`, `request`, `response` and
+  `ctx`, which frameworks hand in); `\\bword\\b` and `a|b` are those identifiers wherever they stand. Keywords of SQL in capitals
+  are searched in SQL alone. A plain string in `forbidden` is a pattern.
 - `"indirect": true` makes chains of imports count, for `layer` and `import`.
 
 **Order**, from high to low: a layer may import those below it, never one above. `a | b` may not know each other, `a : b`

@@ -1,10 +1,11 @@
 """A file without its comments and texts: what a pattern about code may be searched in.
 
 Every byte keeps its place and every line its end, so that what is found there is found in the file. Comments, strings,
-regular expressions and the text of JSX become blanks. What stays is code: interpolations, the specifiers of a script's
-imports, and SQL, which is code of another language. SQL keywords are written in any case, hence the spans.
+regular expressions and the text of JSX become blanks. What stays is code: interpolations, types in quotes, the specifiers
+of a script's imports, and SQL, which is code of another language. SQL keywords are written in any case, hence the spans.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache
@@ -28,7 +29,11 @@ _BLANK_KINDS = (
     "html_character_reference",
 )
 """Which of them there are depends on the grammar."""
-_PYTHON = "(string_content) @text (string) @string"
+_PYTHON = """
+    (string_content) @text (string) @string
+    (type (string) @quoted) (type (binary_operator (string) @quoted)) (type (subscript subscript: (string) @quoted))
+    (type (binary_operator (subscript subscript: (string) @quoted)))
+"""
 _SCRIPT = """
     (string) @string (template_string) @string (string_fragment) @text (escape_sequence) @text
     (import_statement source: (string) @kept) (export_statement source: (string) @kept)
@@ -46,6 +51,11 @@ _QUERIES = {
     Grammar.TSX: _SCRIPT + _TYPED,
 }
 _BLANKS = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
+
+
+_TYPE = re.compile(rb"[\"'][\w.\[\], |]+[\"']")
+_TAKES_TEXTS = (b"Literal", b"Annotated")
+_MOST_STEPS = 20
 
 
 class Code(Struct, frozen=True, array_like=True):
@@ -71,7 +81,8 @@ def read_code(suffix: str, data: bytes) -> Code:
 def _read(root: Node, grammar: Grammar, source: bytes, data: bytes) -> Code:
     captured = QueryCursor(_query(grammar)).captures(root)
     texts = _spans(captured.get("text", []))
-    specifiers = _spans(captured.get("kept", []))
+    quoted = [node for node in captured.get("quoted", []) if _is_type(node, source)]
+    specifiers = _spans([*captured.get("kept", []), *quoted])
     units = sql_units(captured.get("string", []), texts, source)
     sql = [span for span in texts if _is_within(span, units)]
     hidden = [span for span in texts if not _is_within(span, units) and not _is_within(span, specifiers)]
@@ -83,6 +94,22 @@ def _query(grammar: Grammar) -> Query:
     known = language(grammar)
     blanks = " ".join(f"({kind}) @blank" for kind in _BLANK_KINDS if known.id_for_node_kind(kind, True))
     return Query(known, _QUERIES[grammar] + blanks)
+
+
+def _is_type(string: Node, source: bytes) -> bool:
+    """`p: "asyncpg.Pool"`; what is given to Literal and Annotated is text."""
+    if not _TYPE.fullmatch(source, string.start_byte, string.end_byte):
+        return False
+    node = string.parent
+    for _ in range(_MOST_STEPS):
+        if node is None or node.type in ("assignment", "typed_parameter", "function_definition"):
+            break
+        if node.type in ("generic_type", "subscript") and node.children:
+            taker = node.children[0]
+            if source[taker.start_byte : taker.end_byte].endswith(_TAKES_TEXTS):
+                return False
+        node = node.parent
+    return True
 
 
 def _spans(nodes: Sequence[Node]) -> list[Span]:
