@@ -91,16 +91,22 @@ class AuditKind:
 
     async def _audit(self, step: StepInfo, given: AuditInput) -> Told:
         """Told check by check. When its process dies it is done again, and `audit.started` says so."""
-        place, proven = await self._place(step, given), await self.auditor.get()
+        proven = await self.auditor.get()
         request = given.request.model_copy(update={"ledger": False})
         codes = proven.codes(request)
-        started = AuditStarted(project=place.name, phase=request.phase, base=request.base, checks=codes)
         teller = _Teller(lambda *facts: self._tell(step, *facts))
         async with self.turns:
+            place = await self._place(step, given)  # only now: waiting for a turn may have taken long
+            started = AuditStarted(project=place.name, phase=request.phase, base=request.base, checks=codes)
             await self._tell(step, started)
             try:
                 audited = await asyncio.to_thread(
-                    proven.auditor.run, place.path, request, git_dir=place.git_dir, on_result=teller.on_result
+                    proven.auditor.run,
+                    place.path,
+                    request,
+                    git_dir=place.git_dir,
+                    place="" if place.git_dir else str(place.path),
+                    on_result=teller.on_result,
                 )
             finally:
                 teller.stop()

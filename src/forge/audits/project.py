@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from forge.workspace.pattern import Glob
 
@@ -87,14 +86,15 @@ def read_project(data: bytes | None) -> Project:
     except UnicodeDecodeError:
         return Project(ForgeJson(), is_configured=True, problem=f"{CONFIG} is not UTF-8")
     except ValidationError as error:
-        return Project(ForgeJson(), is_configured=True, problem=_explain(error.errors()[0]))
+        return Project(ForgeJson(), is_configured=True, problem=_explain(error))
     if (bad := next((glob for glob in config.audit.ignore if not _is_glob(glob)), None)) is not None:
         problem = f"{CONFIG}: audit.ignore: {bad[:_MOST_SHOWN]!r} is no glob"
         return Project(ForgeJson(), is_configured=True, problem=problem)
     return Project(config, is_configured=True, problem=None)
 
 
-def _explain(error: ErrorDetails) -> str:
+def _explain(problem: ValidationError) -> str:
+    error = problem.errors()[0]
     where = ".".join(str(part)[:_MOST_SHOWN] for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"{CONFIG}: {where!r} is no key; audit knows {', '.join(AuditSettings.model_fields)}"
