@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any, TypedDict
 
-from langgraph.checkpoint.sqlite import SqliteSaver  # pyright: ignore[reportMissingImports]
+from langgraph.checkpoint.sqlite import SqliteSaver  # pyright: ignore[reportMissingImports]  # forge: allow-import
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver  # pyright: ignore[reportMissingImports]
 from langgraph.graph import END, START, StateGraph  # pyright: ignore[reportMissingImports]
 
