@@ -40,8 +40,11 @@ RULES = (
     token("bitbucket-token", "Bitbucket token", "ATBB<a32>", "ATCTT3<w60-300>=<H8>", "ATCTT3<w150-300>"),
     token("npm-token", "npm token", "npm_<a36>"),
     token(
-        "pypi-token", "PyPI token", "pypi-AgEIcHlwaS5vcmc<w50+>", "pypi-AgENdGVzdC5weXBpLm9yZw<w50+>"
-    ),  # forge: allow-secret
+        "pypi-token",
+        "PyPI token",
+        "pypi-AgEIcHlwaS5vcmc<w50+>",
+        "pypi-AgENdGVzdC5weXBpLm9yZw<w50+>",  # forge: allow-secret
+    ),
     token("rubygems-token", "RubyGems token", "rubygems_<h48>"),
     token("crates-token", "crates.io token", "cio<a32>"),
     token("nuget-token", "NuGet key", "oy2<l43>"),
