@@ -182,4 +182,4 @@ def test_a_binary_and_a_submodule_change_is_examined(repository: Repository, tmp
     Repository(repository.path / "lib").commit({"l.py": "m\n"})
     repository.write({"bin": b"\0b"})
     examination = look(repository)
-    assert (verdict(examination), examination.examined) == ((Verdict.PASS, []), 2)
+    assert (verdict(examination), examination.examined) == ((Verdict.PASS, [("other-repository", "lib")]), 2)

@@ -1,10 +1,11 @@
 """Examples for A2."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from forge.audits.check import Fixture
 from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
-from forge.audits.snapshot import Change, ChangeKind, Snapshot
+from forge.audits.snapshot import Change, ChangeKind, Entry, Kind, Snapshot, Tree
 
 _OLD = "def greet(name):\n    return name\n"
 _LIMIT = '{"audit": {"most_changed_lines": 3}}'
@@ -18,6 +19,27 @@ def _line_ends() -> Snapshot:
 def _mode() -> Snapshot:
     snapshot = snapshot_of({"run.sh": "#!/bin/sh\n"}, base={"run.sh": "#!/bin/sh\n"})
     return replace(snapshot, changes=[Change(ChangeKind.RETYPED, "run.sh")])
+
+
+@dataclass(frozen=True)
+class _WithLibrary:
+    """A tree in which the folder `lib` is a repository of its own."""
+
+    files: Tree
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        return {**self.files.entries, "lib": Entry("lib", Kind.SUBMODULE, "d" * 40, 0)}
+
+    def read(self, path: str) -> bytes:
+        return self.files.read(path)
+
+
+def _nested(modules: str) -> Snapshot:
+    files = {".gitmodules": modules, "a.py": "1\n"}
+    snapshot = snapshot_of(files, base=files)
+    changes = [Change(ChangeKind.ADDED, "lib")]
+    return replace(snapshot, tree=_WithLibrary(snapshot.tree), changes=changes)
 
 
 FIXTURES = (
@@ -79,6 +101,10 @@ FIXTURES = (
         lambda: snapshot_of({"a.py": "2\n"}, base={"Forge/Contracts/boundaries.json": "{}", "a.py": "1\n"}),
         "FAIL",
         ("policy-removed",),
+    ),
+    Fixture("a repository in the project", lambda: _nested(""), "WARN", ("other-repository",)),
+    Fixture(
+        "a submodule", lambda: _nested('[submodule "lib"]\n\tpath = lib\n'), "PASS", ("other-repository",)
     ),
     Fixture("nothing changed", lambda: snapshot_of({"a.py": "1\n"}, base={"a.py": "1\n"}), "SKIP"),
 )

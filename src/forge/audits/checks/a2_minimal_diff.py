@@ -9,7 +9,7 @@ from forge.audits.claims import RENAME, write_claim
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.project import CONFIG
-from forge.audits.snapshot import Change, ChangeKind, Snapshot
+from forge.audits.snapshot import MOST_BYTES, Change, ChangeKind, Kind, Snapshot
 
 _WHY = (
     "Renames and reformatting drown the few lines that matter, break the history of a file and collide with "
@@ -26,6 +26,7 @@ Looks at what differs from the base, committed, staged, changed and new alike; e
 | `line-ends` | warn | nothing but the line ends differ: every line is touched, and none changed |
 | `policy-removed` | fail | `boundaries.json`, `physics.yaml`, `forge.json` or the baseline is gone, and nobody claims that |
 | `policy-changed` | warn | one of them changed together with what it judges |
+| `other-repository` | warn | what changed is a repository of its own, so no check sees into it; a note when `.gitmodules` names it |
 | `mode-only` | note | a file became executable or stopped being so |
 | `broken-config` | error | `forge.json` cannot be read, so nobody knows what it allows |
 
@@ -46,6 +47,7 @@ def examine(snapshot: Snapshot) -> Examination:
         *_renames(snapshot, changes),
         *_too_large(snapshot, changes),
         *_policy(snapshot, changes),
+        *_repositories(snapshot, changes),
         *(one for change in changes for one in _churn(snapshot, change)),
     ]
     return examined(found, len(changes), "changed files")
@@ -122,6 +124,31 @@ def _policy_found(rule: str, severity: Severity, path: str, what: str) -> Found:
         subject=path,
         why="A change that rewrites the rules it is judged by passes whatever it does.",
     )
+
+
+def _repositories(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]:
+    """Code can hide in a folder that brings its own history."""
+    entries = snapshot.tree.entries
+    paths = [p for change in changes if (p := change.path) in entries and entries[p].kind is Kind.SUBMODULE]
+    named = _submodules(snapshot) if paths else frozenset[str]()
+    for path in paths:
+        yield Found(
+            rule="other-repository",
+            severity=Severity.NOTE if path in named else Severity.WARN,
+            message=f"{shown(path)} is a repository of its own: what is in it is not examined.",
+            fix="Audit it where it is; or make it a submodule that .gitmodules names, or plain files.",
+            path=path,
+            subject=path,
+        )
+
+
+def _submodules(snapshot: Snapshot) -> frozenset[str]:
+    entry = snapshot.tree.entries.get(".gitmodules")
+    if entry is None or not entry.kind.is_file or entry.size > MOST_BYTES:
+        return frozenset()
+    lines = snapshot.tree.read(entry.path).decode("utf-8", "surrogateescape").splitlines()
+    pairs = (line.partition("=") for line in lines)
+    return frozenset(value.strip() for key, _, value in pairs if key.strip().lower() == "path")
 
 
 def _churn(snapshot: Snapshot, change: Change) -> Iterator[Found]:
