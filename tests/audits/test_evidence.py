@@ -186,6 +186,14 @@ async def test_tests_that_change_the_files_prove_nothing(make_project: MakeProje
     assert project.examine(A3).found[0].message.endswith("app.py, left.txt")
 
 
+async def test_code_that_git_ignores_is_recorded_with_the_run(make_project: MakeProject):
+    project = make_project({**GOOD, ".gitignore": "conftest.py\n.venv/\n", "conftest.py": "x = 1\n"})
+    run = (await project.prove()).run
+    assert (run.status, run.ignored) == (Status.PASS, ("conftest.py",))
+    (project.root / "conftest.py").unlink()
+    assert project.judge(A8) == ("WARN", ["ignored-code"])
+
+
 async def test_tests_cannot_write_evidence_nor_read_the_key(make_project: MakeProject):
     test = """
 import os, pathlib, pytest

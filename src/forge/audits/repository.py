@@ -2,12 +2,12 @@
 
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import TypeVar, overload
 
 from forge.audits.claims import settle
 from forge.audits.paths import shown
@@ -38,6 +38,8 @@ from forge.workspace.observed import Observed, observe
 from forge.workspace.observed_diff import NewLine, ObservedChange
 from forge.workspace.observed_git import name_of
 from forge.workspace.paths import ProtectedNames
+
+T = TypeVar("T")
 
 MOST_EVIDENCE = 64 << 20
 _GOVERNED = ("Forge/", "Contracts/")
@@ -88,7 +90,10 @@ def open_snapshot(  # noqa: PLR0913
             branch=observed.branch,
             base=None if start == observed.empty_tree else start,
             changes=[_change(each) for each in changes],
-            added_lines=_AddedLines(lambda: observed.new_lines(start or observed.empty_tree, changes)),
+            added_lines=_Lazy(
+                lambda: _added_lines(observed.new_lines(start or observed.empty_tree, changes))
+            ),
+            ignored=_Lazy(lambda: observed.ignored),
             unmerged=[name_of(path) for path in observed.unmerged],
             commits=observed.history,
             project=_read_project(tree),
@@ -124,25 +129,29 @@ class RepositoryTree:
         return self._observed.read(entry.blob)
 
 
-class _AddedLines(Sequence[AddedLine]):
+class _Lazy(Sequence[T]):
     """Made when somebody asks: most checks do not."""
 
-    def __init__(self, make: Callable[[], Iterable[NewLine]]) -> None:
+    def __init__(self, make: Callable[[], Iterable[T]]) -> None:
         self._make = make
 
     @cached_property
-    def _lines(self) -> list[AddedLine]:
-        return [AddedLine(path, line, text) for path, line, text in self._make()]
+    def _items(self) -> list[T]:
+        return list(self._make())
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._items)
 
     @overload
-    def __getitem__(self, index: int) -> AddedLine: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[AddedLine]: ...
-    def __getitem__(self, index: int | slice) -> AddedLine | Sequence[AddedLine]:
-        return self._lines[index]
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        return self._items[index]
+
+
+def _added_lines(lines: Iterable[NewLine]) -> Iterator[AddedLine]:
+    return (AddedLine(path, line, text) for path, line, text in lines)
 
 
 def _change(each: ObservedChange) -> Change:

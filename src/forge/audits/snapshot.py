@@ -156,6 +156,8 @@ class Snapshot:
     claims: Claims | None
     today: date
     desk: Desk
+    ignored: Sequence[str] = ()
+    """What git ignores; folders end with `/`. It is no part of the tree, and yet tests may use it. Made on first use."""
     _made: dict[object, object] = field(
         default_factory=dict[object, object], init=False, compare=False, repr=False
     )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from forge.errors import Invalid, TooLarge
 from forge.workspace.observed_diff import NewLine, ObservedChange, read_changes, read_new_lines
 from forge.workspace.observed_errors import BrokenRepository, NoSuchRevision
-from forge.workspace.observed_git import bytes_of
+from forge.workspace.observed_git import bytes_of, name_of
 from forge.workspace.observed_history import ObservedHistory
 from forge.workspace.observed_mirror import Mirror, make_mirror
 from forge.workspace.observed_nested import NestedState, Nesting, find_dirty
@@ -131,6 +131,12 @@ class Observed:
             )
             for mode, blob, path in staged
         ]
+
+    @cached_property
+    def ignored(self) -> Sequence[str]:
+        """What git does not look at, by its own names; a folder of which all is ignored ends with `/`."""
+        asked = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        return name_of(self._mirror.git.run(*asked)).split("\0")[:-1]
 
     def tree_without(self, paths: Collection[str]) -> str:
         if not paths:

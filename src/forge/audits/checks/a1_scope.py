@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Mapping, Sequence
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
+from forge.audits.counting import first_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.paths import shown
@@ -171,8 +172,7 @@ def _detail(changed: int, unclaimed: Sequence[str], phantom: Sequence[str], unme
 
 
 def _names(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - MOST_NAMED:,} more" if len(paths) > MOST_NAMED else ""
-    return ", ".join(shown(path)[:200] for path in paths[:MOST_NAMED]) + more
+    return first_of([shown(path)[:200] for path in paths], MOST_NAMED)
 
 
 _BEFORE = {"app/a.py": "a = 1\n", "app/b.py": "b = 1\n"}

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
+from forge.audits.counting import counted, first_of
 from forge.audits.evidence.examples import CODE, diff_files, diff_log, proven, with_evidence
 from forge.audits.evidence.proof import (
     DIFF_LOG,
@@ -13,7 +14,7 @@ from forge.audits.evidence.proof import (
     keeps_evidence,
     prove_diff_log,
 )
-from forge.audits.evidence.records import DiffLog, counted
+from forge.audits.evidence.records import DiffLog
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
@@ -26,7 +27,7 @@ def examine(snapshot: Snapshot) -> Examination:
         return skip(SKIPPED, "diff logs")
     proof = prove_diff_log(snapshot)
     found = [*proof.found, *(_problems(snapshot, proof.log) if proof.log else ())]
-    told = f"{counted(len(proof.log.files), 'changed file')}, as recorded" if proof.log and not found else ""
+    told = f"{counted(len(proof.log.files), 'changed files')}, as recorded" if proof.log and not found else ""
     return examined(found, 1, "diff logs", detail=told)
 
 
@@ -36,8 +37,7 @@ def _problems(snapshot: Snapshot, log: DiffLog) -> Iterator[Found]:
     told = {(one.kind, one.path, one.old_path) for one in log.files}
     if now and now != told:  # with nothing changed since the base, it tells of the change that led here
         names = sorted({name for _, name, _ in now ^ told})
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        message = f"the diff log lists other changes than there are: {', '.join(names[:MOST_NAMED])}{more}"
+        message = f"the diff log lists other changes than there are: {first_of(names, MOST_NAMED)}"
         yield Found("wrong-files", Severity.FAIL, message, f"Count from the same base (--base). {MAKE}", path)
     summary = log.summary.strip()
     if not summary or "todo:" in f"{summary}\n{log.notes}\n{log.next_steps}".lower():

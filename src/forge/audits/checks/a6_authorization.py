@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a6_fixtures import FIXTURES
+from forge.audits.counting import first_of
 from forge.audits.evidence.book import BookState
 from forge.audits.evidence.chain import Line
 from forge.audits.evidence.ledger import GRANTS, LEDGER, verify_in
@@ -102,8 +103,7 @@ def _with_content(snapshot: Snapshot, commits: Sequence[str]) -> list[str]:
 
 
 def _named(commits: Sequence[str]) -> str:
-    more = f" and {len(commits) - MOST_NAMED} more" if len(commits) > MOST_NAMED else ""
-    return ", ".join(commit[:SHORT] for commit in commits[:MOST_NAMED]) + more
+    return first_of([commit[:SHORT] for commit in commits], MOST_NAMED)
 
 
 def _fix(snapshot: Snapshot) -> str:

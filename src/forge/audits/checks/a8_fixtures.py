@@ -55,6 +55,12 @@ FIXTURES = (
     Fixture(
         "more skipped than before", lambda: _before_and_now(TestCounts(3, 0, 1)), "WARN", ("fewer-tests",)
     ),
+    Fixture(
+        "a file that git ignores",
+        lambda: proven(CODE, run_of(id_of(CODE), ignored=("tests/conftest.py",))),
+        "WARN",
+        ("ignored-code",),
+    ),
     Fixture("a text that says PASS", lambda: _text(b"Status: PASS\n"), "FAIL", ("unsigned-evidence",)),
     Fixture(
         "a text that is PASSING-ISH", lambda: _text(b"Status: PASSING-ISH\n"), "FAIL", ("unsigned-evidence",)

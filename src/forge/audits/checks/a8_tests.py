@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a8_fixtures import FIXTURES
+from forge.audits.counting import first_of
 from forge.audits.evidence.proof import MAKE, SKIPPED, keeps_evidence, prove_run
 from forge.audits.evidence.records import LevelName, Status, TestCounts, TestRun
 from forge.audits.models import Severity
@@ -19,7 +20,7 @@ def examine(snapshot: Snapshot) -> Examination:
     if proof.run is None:
         return examined(proof.found, 0, "tests")
     counts = proof.run.counts
-    found = [*_results(proof.run, counts), *_compared(counts, proof.previous)]
+    found = [*_results(proof.run, counts), *_compared(counts, proof.previous), *_ignored(proof.run)]
     told = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped" if counts else ""
     return examined(found, max(1, counts.ran if counts else 1), "tests", detail="" if found else told)
 
@@ -59,6 +60,13 @@ def _compared(counts: TestCounts | None, previous: TestRun | None) -> Iterator[F
         yield Found("fewer-tests", Severity.WARN, message, fix, subject="tests")
 
 
+def _ignored(run: TestRun) -> Iterator[Found]:
+    if run.ignored:
+        message = f"code that git ignores was there when the tests ran: {first_of(run.ignored, MOST_NAMED)}"
+        fix = f"Look whether the tests depend on it; remove it, or let git have it. {MAKE}"
+        yield Found("ignored-code", Severity.WARN, message, fix, subject="ignored")
+
+
 DOCS = """
 The record of the last run of **exactly these files** (see A3) says how the tests went: Forge ran them in the sandbox and
 counted them from the report that the runner itself wrote (JUnit XML of pytest and node, JSON of vitest and jest; unittest,
@@ -71,6 +79,7 @@ somebody wrote is read.
 | `failed-tests` | FAIL: with the names of the first ones |
 | `failed-run` | FAIL: the tests passed, and another level did not, or they changed files of the project |
 | `uncounted-tests` | WARN: exit code 0 from a runner that does not count (`go test`, `make test`) |
+| `ignored-code` | WARN: source files or settings that git ignores were there; evidence is bound to what git has |
 | `fewer-tests` | WARN: fewer ran, or more were skipped, than in the last passing run of other files |
 | `no-evidence`, `stale-evidence`, `unsigned-evidence`, `unknown-signer`, `tampered-evidence`, `tests-change-files` | FAIL: as in A3 |
 """

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from forge.audits.check import Check, Examination, Found, examined
 from forge.audits.checks.a9_docs import DOCS
 from forge.audits.checks.a9_fixtures import FIXTURES
+from forge.audits.counting import first_of
 from forge.audits.dependencies.advice import fix_for, message_for
 from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer, Manifests, Source, view_of
 from forge.audits.dependencies.needs import Need, Standing
@@ -202,9 +203,7 @@ def _no_manifest(needs: list[Need]) -> Found:
     """One finding for all of them: they have one cause."""
     first = min(needs, key=lambda need: (need.path, need.line))
     packages = sorted({need.package for need in needs})
-    named = ", ".join(packages[:MOST_NAMED]) + (
-        f" and {len(packages) - MOST_NAMED} more" if len(packages) > MOST_NAMED else ""
-    )
+    named = first_of(packages, MOST_NAMED)
     manifest = "requirements.txt or pyproject.toml" if first.is_python else "package.json"
     return Found(
         "no-manifest",

@@ -6,7 +6,7 @@ from itertools import islice
 from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, skip
 from forge.audits.checks.w1_fixtures import FIXTURES
-from forge.audits.counting import counted
+from forge.audits.counting import counted, first_of
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.secrets.added import Leak, leaks
@@ -75,9 +75,8 @@ def _unread(snapshot: Snapshot, globs: Sequence[Glob]) -> str:
     }
     if not why:
         return ""
-    names = ", ".join(f"{shown(path)[:200]} ({why[path]})" for path in sorted(why)[:MOST_NAMED])
-    more = f" and {len(why) - MOST_NAMED:,} more" if len(why) > MOST_NAMED else ""
-    return f"; not searched: {names}{more}"
+    names = [f"{shown(path)[:200]} ({why[path]})" for path in sorted(why)]
+    return f"; not searched: {first_of(names, MOST_NAMED)}"
 
 
 def _reason(snapshot: Snapshot, change: Change) -> str | None:

@@ -2,9 +2,9 @@
 
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.w2_fixtures import FIXTURES
+from forge.audits.counting import counted
 from forge.audits.evidence.book import Problem
 from forge.audits.evidence.ledger import verify_in
-from forge.audits.evidence.records import counted
 from forge.audits.snapshot import Snapshot
 
 _MILD = {
@@ -23,7 +23,7 @@ def examine(snapshot: Snapshot) -> Examination:
         )
     found = [_found(snapshot, problem) for problem in state.problems]
     signer = state.lines[-1].entry.signer[:16] if state.lines else ""
-    told = f"{counted(len(state.lines), 'entry', 'entries')}, as signed (the last by {signer}…)"
+    told = f"{counted(len(state.lines), 'entries')}, as signed (the last by {signer}…)"
     return examined(found, len(state.lines), "entries", detail="" if found else told)
 
 

@@ -8,8 +8,10 @@ from itertools import groupby
 from pathlib import Path
 
 from forge.audits.check import Check
+from forge.audits.counting import first_of
 from forge.audits.evidence.chain import Entry, canonical, hash_line, next_entry, write_line
 from forge.audits.evidence.folder import EvidenceFolder, open_folder
+from forge.audits.evidence.ignored import ignored_code
 from forge.audits.evidence.keys import Keys
 from forge.audits.evidence.ledger import open_writer, verify_in
 from forge.audits.evidence.levels import OnLevel, Verifier
@@ -150,6 +152,7 @@ def _run(
         runtime=runtime,
         files=listed([shown(change.path) for change in changed_files(before)]),
         levels=levels,
+        ignored=listed([shown(path) for path in ignored_code(before.ignored)]),
     )
 
 
@@ -162,8 +165,7 @@ def _difference(before: Snapshot, after: Snapshot) -> str:
         for path in old.keys() | new.keys()
         if old.get(path) != new.get(path) and not before.governance.is_evidence(path)
     )
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return fit(f"files changed while they were tested: {', '.join(names[:MOST_NAMED])}{more}")
+    return fit(f"files changed while they were tested: {first_of(names, MOST_NAMED)}")
 
 
 def _diff_log(snapshot: Snapshot, run: TestRun, account: EvidenceRequest) -> DiffLog:

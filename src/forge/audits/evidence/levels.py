@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from forge.audits.check import Check
+from forge.audits.counting import counted, first_of
 from forge.audits.engine import audit
-from forge.audits.evidence.records import Level, LevelName, Status, Step, counted, exact_stamp, fit
+from forge.audits.evidence.records import Level, LevelName, Status, Step, exact_stamp, fit
 from forge.audits.evidence.sandboxed import Bench
 from forge.audits.evidence.thread import Thread
 from forge.audits.evidence.verification import NO_TESTS, Task
@@ -69,12 +70,8 @@ class Verifier:
             for path, fact in sorted(facts.items())
             if fact.broken_line is not None
         ]
-        more = f" and {len(broken) - MOST_NAMED} more" if len(broken) > MOST_NAMED else ""
-        told = (
-            f"no code: {', '.join(broken[:MOST_NAMED])}{more}"
-            if broken
-            else f"{counted(len(facts), 'file')} parsed"
-        )
+        parsed = f"{counted(len(facts), 'files')} parsed"
+        told = f"not well-formed: {first_of(broken, MOST_NAMED)}" if broken else parsed
         return _seen("syntax", Status.FAIL if broken else Status.PASS, told, started_at)
 
     async def _contract(self) -> Level:

@@ -156,6 +156,8 @@ class TestRun(Record, frozen=True):
     runtime: str
     files: tuple[str, ...]
     levels: tuple[Level, ...]
+    ignored: tuple[str, ...] = ()
+    """Code that git ignores and that was there: the tests may have used it, and the tree does not hold it."""
 
     def level(self, name: LevelName) -> Level | None:
         return next((level for level in self.levels if level.name is name), None)
@@ -241,10 +243,6 @@ def shorten(text: str, most: int) -> str:
     begin = begin[: begin.rfind("\n")] if "\n" in begin else begin
     end = end[end.find("\n") + 1 :] if "\n" in end.rstrip("\n") else end
     return fit(f"{begin}\n…\n{end}", most + 10)
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def listed(names: Sequence[str]) -> tuple[str, ...]:

@@ -49,6 +49,9 @@ def _lines(run: TestRun) -> Iterator[str]:
         yield f"Level {level.name}: {level.status}{reason}"
         for step in level.steps:
             yield from _step(step)
+    if run.ignored:
+        yield f"Ignored code: {len(run.ignored)}"
+        yield from (f"  {one_line(name)}" for name in run.ignored)
     yield f"Files changed: {len(run.files)}"
     for name in run.files:
         yield f"  {one_line(name)}"

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import msgspec
 
+from forge.audits.counting import counted
 from forge.audits.evidence.book import Book, Problem, normal_text
 from forge.audits.evidence.chain import Line, canonical, hash_line, read_line
 from forge.audits.evidence.ledger import LEDGER, verify_in
 from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, MAKE, RUNS, is_latest, last_run
-from forge.audits.evidence.records import DiffLog, counted
+from forge.audits.evidence.records import DiffLog
 from forge.audits.evidence.rendering_diff import render_diff_log
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
@@ -43,7 +44,7 @@ def examine_evidence(snapshot: Snapshot) -> Iterator[Soundness]:
 def _book(snapshot: Snapshot, book: Book) -> Soundness:
     state = verify_in(snapshot, book)
     count = len(state.lines)
-    told = f"{counted(count, 'entry', 'entries')}, as signed; {book.text} says the same"
+    told = f"{counted(count, 'entries')}, as signed; {book.text} says the same"
     return Soundness(book.records, state.problems, count, told)
 
 
