@@ -215,7 +215,7 @@ async def test_broken_code_fails_without_being_run(make_project: MakeProject):
     project = make_project({**GOOD, "broken.py": "def f(:\n", "app.py": "import nowhere\n"})
     run = (await project.prove()).run
     static, runtime = run.levels[:2]
-    assert (static.status, static.steps[0].summary) == (Status.FAIL, "no code: broken.py:1")
+    assert (static.status, static.steps[0].summary) == (Status.FAIL, "not well-formed: broken.py:1")
     assert (runtime.status, runtime.steps[0].exit_code) == (Status.FAIL, 1)
     assert "No module named 'nowhere'" in runtime.steps[0].summary
 
