@@ -152,3 +152,18 @@ def test_an_attribute_of_a_module_is_a_name_imported_from_it(text: str, lines: l
 )
 def test_a_type_in_quotes_is_code(text: str, lines: list[int]) -> None:
     assert lines_found("asyncpg", PYTHON, text) == lines
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("app/a.py", "import os; eval(1)\n"),
+        ("app/a.py", "\uff45\uff56\uff41\uff4c(1)\n"),
+        ("app/a.js", "// \0\neval(1)\n"),
+    ],
+)
+def test_no_way_of_writing_hides_a_call(path: str, code: str) -> None:
+    rule = {"pattern": "eval", "reason": "never"}
+    layers = [{"name": "all", "glob": "app/**", "forbidden": [rule]}]
+    snapshot = snapshot_of({"Forge/Contracts/boundaries.json": json.dumps({"layers": layers}), path: code})
+    assert [found.rule for found in CHECK.examine(snapshot).found] == ["forbidden-pattern"]

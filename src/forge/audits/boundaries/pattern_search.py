@@ -2,6 +2,7 @@
 
 import builtins
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +21,10 @@ from forge.kernel.hashing import hash_json
 
 _engine: Any = re2
 
-_VERSION = 3
+_VERSION = 4
 _PYTHON_IMPORT = _engine.compile(
     rb"(?m)(?:^|[;:])[ \t]*"
-    rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n]*)|import\b[^\n]*)"
+    rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n;]*)|import\b[^\n;]*)"
 )
 _SCRIPT_IMPORT = _engine.compile(
     rb"(?m)^[ \t]*(?:import\b(?:[^;()=\"'`]*?\bfrom\b)?|export\b[^;()=\"'`]*?\bfrom\s*[\"'])[^\n]*"
@@ -57,7 +58,6 @@ _NEVER_USED = frozenset((b"import", b"from", b"as", b"export", b"type"))
 class Hits(Struct, frozen=True, array_like=True):
     found: tuple[tuple[int, int], ...] = ()
     """(which pattern, which line), sorted."""
-    is_binary: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class PatternSearch:
         return Hits
 
     def __call__(self, suffix: str, data: bytes) -> Hits:
-        if b"\0" in data:
-            return Hits(is_binary=True)
-        source, queries = _sources(suffix, data)
+        if b"\0" in data and suffix not in LANGUAGES:
+            return Hits()  # no text
+        source, queries = _sources(suffix, as_read(suffix, data))
         found: set[tuple[int, int]] = set()
         for index, pattern in enumerate(self.patterns):
             for alternative in read_pattern(pattern):
@@ -119,6 +119,14 @@ class Source:
     def import_at(self, at: int) -> tuple[int, int] | None:
         index = bisect_right(self.imports, (at, len(self.code) + 1)) - 1
         return self.imports[index] if index >= 0 and at < self.imports[index][1] else None
+
+
+def as_read(suffix: str, data: bytes) -> bytes:
+    """As the language reads it: a NUL in a comment hides nothing, and Python reads names as NFKC has them."""
+    if LANGUAGES.get(suffix) is Language.PYTHON and not data.isascii():
+        text = unicodedata.normalize("NFKC", data.decode("utf-8", "surrogateescape"))
+        data = text.encode("utf-8", "surrogateescape")
+    return data.replace(b"\0", b" ") if suffix in LANGUAGES else data
 
 
 def _trimmed(code: bytes, start: int, end: int) -> tuple[int, int]:

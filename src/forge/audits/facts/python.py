@@ -2,6 +2,7 @@
 
 import ast
 import re
+import unicodedata
 import warnings
 from threading import Lock
 
@@ -41,15 +42,17 @@ def python_facts(data: bytes) -> FileFacts:
 
 
 def _source(data: bytes) -> bytes:
-    """As UTF-8. What is declared (PEP 263) counts only where it is needed."""
-    if not data.isascii():
-        codec = _declared(data)
-        if codec is not None:
-            try:
-                data = data.decode(codec).encode()
-            except (UnicodeDecodeError, LookupError):
-                return same_length(data)
-    return same_length(data)
+    """As UTF-8, and its names as Python reads them (NFKC). What is declared (PEP 263) counts only where it is needed."""
+    if data.isascii():
+        return same_length(data)
+    codec = _declared(data)
+    if codec is not None:
+        try:
+            data = data.decode(codec).encode()
+        except (UnicodeDecodeError, LookupError):
+            return same_length(data)
+    text = unicodedata.normalize("NFKC", data.decode("utf-8", "surrogateescape"))
+    return same_length(text.encode("utf-8", "surrogateescape"))
 
 
 def _declared(data: bytes) -> str | None:
