@@ -1,6 +1,8 @@
 """The store behaves alike on both databases."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 
 import anyio
 import pytest
@@ -104,3 +106,35 @@ async def test_sqlite_survives_power_loss_by_its_settings(notebook: Store):
 
 def test_every_table_has_a_place_in_the_metadata():
     assert {"runs", "gates", "events", "event_streams", "accounts", "secrets"} <= set(METADATA.tables)
+
+
+async def test_a_write_that_is_cancelled_twice_leaves_no_lock_behind(tmp_path: Path):
+    """SQLite closes a connection only in name while somebody refers to one of its statements, as a traceback does."""
+    store = Store(f"sqlite:///{tmp_path / 'notes.db'}")
+    async with store.begin() as tx:
+        await tx.connection.run_sync(notes.metadata.create_all)
+    many = (
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) "
+        "INSERT INTO test_notes (id) SELECT i FROM n WHERE i % 1000 = 0 RETURNING id"
+    )
+    has_begun = asyncio.Event()
+
+    async def write() -> None:
+        async with store.begin() as tx:
+            await tx.execute(sa.insert(notes).values(id=1))
+            has_begun.set()
+            await tx.execute(sa.text(many))
+
+    task = asyncio.create_task(write())
+    await has_begun.wait()
+    await asyncio.sleep(0.1)  # into the long statement
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError) as kept:
+        await task
+    async with asyncio.timeout(20), store.begin() as tx:
+        await tx.execute(sa.insert(notes).values(id=2))
+    assert [row[0] for row in await all_notes(store)] == [2]
+    assert kept.value is not None
+    await store.close()

@@ -8,7 +8,7 @@ connections of their own and, in WAL mode, never wait for the writer.
 import sqlite3
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -171,4 +171,13 @@ def _sqlite_engine(url: sa.URL, *, begin: str, connections: int) -> AsyncEngine:
         connection.exec_driver_sql(begin)
 
     event.listen(engine.sync_engine, "begin", emit_begin)
+    event.listen(engine.sync_engine, "invalidate", _roll_back)
     return engine
+
+
+def _roll_back(connection: Any, _record: Any, _error: Any) -> None:
+    """Before a connection is given up, as after a cancelled statement. SQLite closes one with a statement that somebody
+    still refers to (a traceback is enough) only in name, and its lock would stay with nobody to release it."""
+    driver = connection.driver_connection
+    with suppress(ValueError):  # closed already
+        driver._tx.put_nowait((None, driver._conn.rollback))
