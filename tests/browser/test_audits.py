@@ -95,7 +95,7 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     found.get_by_role("button", name="Copy command").click()
     expect(found.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("forge audit --only A4 --file app/routers/items.py")
+    assert copied.startswith(f"forge audit {spoiled} --only A4 --file app/routers/items.py")
 
     check(page, "A4").click()
     visitor.press("/")
