@@ -376,3 +376,14 @@ def test_a_declared_encoding_in_which_code_can_hide_makes_a_file_unreadable(cook
 @pytest.mark.parametrize("cookie", ["utf-8", "utf8", "latin-1", "ascii", "cp1252", "utf_8_sig"])
 def test_an_ordinary_declared_encoding_is_fine(cookie: str) -> None:
     assert FACTS(".py", f"# -*- coding: {cookie} -*-\nimport a\n".encode()).broken_line is None
+
+
+def test_what_the_parser_warns_of_is_nobodys_business() -> None:
+    """Also where warnings are errors, as in these tests; and the filters of others stay as they are."""
+    before = [item for item in warnings.filters if item[0] != "ignore"]
+    unknown_to_the_grammar = (
+        "type X = int\nmatch x:\n    case {'a': [*_, ('\\d', 1if y else 2)]}: pass\nprint('\\d' f'{'\\d'}')\n"
+    )
+    FACTS(".py", unknown_to_the_grammar.encode())
+    FACTS(".py", b"x = '\\d'\ndef f(:\n")
+    assert [item for item in warnings.filters if item[0] != "ignore"] == before

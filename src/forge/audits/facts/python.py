@@ -4,7 +4,6 @@ import ast
 import re
 import unicodedata
 import warnings
-from threading import Lock
 
 from tree_sitter import Node
 
@@ -20,7 +19,8 @@ _CODECS = re.compile(
 )
 _MOST_SECOND_OPINION = 256 << 10
 _MOST_NESTED = 100
-_asking = Lock()
+_AUDITED = "<audited>"
+"""What the parser calls the file it warns about, so that nobody else's warnings are meant."""
 
 
 def python_facts(data: bytes) -> FileFacts:
@@ -88,12 +88,12 @@ def _is_python_after_all(root: Node, source: bytes) -> bool:
     """The interpreter's own parser, for what the grammar does not know. Deep nesting is not shown to it."""
     if len(source) > _MOST_SECOND_OPINION or _is_deep(root):
         return False
-    with _asking, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
+    # Not `catch_warnings`: it puts back the filters of the whole process, and other threads have theirs.
+    warnings.filterwarnings("ignore", module=re.escape(_AUDITED))
+    try:
+        ast.parse(source, filename=_AUDITED)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
     return True
 
 
