@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SETTLE_S = 5.0
+
 
 @dataclass(frozen=True)
 class Proven:
@@ -36,6 +38,8 @@ class ProvenAuditor:
         """None until the checks are proven, a moment after the start."""
 
     async def prepare(self) -> None:
+        """Not in the first moments of a start, when runs are taken up again and people come back."""
+        await asyncio.sleep(SETTLE_S)
         await self.get()
 
     async def get(self) -> Proven:
