@@ -156,6 +156,8 @@ def test_runs_wait_for_a_database_that_is_away(start_server: Callable[..., Serve
         postgres.restart()
     wait_until(lambda: is_well(server), what="the server's recovery")
     settle_through_outage(server)
+    ended = [server.call("GET", f"/api/v1/runs/{run_id}")["run"] for run_id in run_ids]
+    assert [run["error"] for run in ended if run["error"]] == []
     account = account_for(server, run_ids)
     assert dict(account.statuses) == {"completed": 40}
     assert (account.wrong_answers, account.gaps) == ([], [])
