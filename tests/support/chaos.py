@@ -58,6 +58,10 @@ def unfinished(server: Server) -> int:
     return sum(runs.get(status, 0) for status in ("pending", "running", "waiting"))
 
 
+def runs_in_flight(server: Server) -> int:
+    return server.call("GET", "/api/v1/status")["runs"].get("running", 0)
+
+
 def account_for(server: Server, run_ids: list[str]) -> Account:
     account = Account()
     with server.client() as client:
