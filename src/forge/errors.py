@@ -20,7 +20,7 @@ ForgeError
 A WebSocket is closed with 4000 + the HTTP status. Exit codes are listed in `docs/reference/cli.md`.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 WS_CLOSE_BASE = 4000
 
@@ -32,11 +32,20 @@ class ForgeError(Exception):
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, hint: str | None = None, field: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        field: str | None = None,
+        detail: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.field = field
+        self.detail = detail
+        """What a client needs to go on, as data: what a conflict is with, for instance."""
 
     @classmethod
     def ws_close_code(cls) -> int:

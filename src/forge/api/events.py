@@ -9,13 +9,21 @@ from pydantic import TypeAdapter
 from forge.agents.models import EVENTS as AGENT_EVENTS
 from forge.app import Forge
 from forge.audits.models import EVENTS as AUDIT_EVENTS
+from forge.bots.chat.models import EVENTS as CHAT_EVENTS
+from forge.bots.models import EVENTS as BOT_EVENTS
 from forge.errors import NotFound
 from forge.events.models import STREAM_PATTERN, EventData, wire_model
 from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
 from forge.runs.models import EVENTS as RUN_EVENTS
 
-EVENT_TYPES: tuple[type[EventData], ...] = (*RUN_EVENTS, *AGENT_EVENTS, *AUDIT_EVENTS)
+EVENT_TYPES: tuple[type[EventData], ...] = (
+    *RUN_EVENTS,
+    *AGENT_EVENTS,
+    *AUDIT_EVENTS,
+    *BOT_EVENTS,
+    *CHAT_EVENTS,
+)
 """Every event type there is, durable or whispered; a feature that emits events adds its own here."""
 
 AnyEvent: Any = wire_model(EVENT_TYPES)

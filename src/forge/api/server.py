@@ -18,6 +18,10 @@ from forge.api.status import router as status_routes
 from forge.api.websocket import router as websocket_routes
 from forge.app import Forge
 from forge.audits.routes import router as audits_routes
+from forge.bots.chat.routes import router as chat_routes
+from forge.bots.memory.routes import router as memory_routes
+from forge.bots.routes import router as bots_routes
+from forge.bots.versions.routes import router as versions_routes
 from forge.http.envelope import Envelope
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
@@ -32,6 +36,10 @@ ROUTERS = (
     workspaces_routes,
     agents_routes,
     audits_routes,
+    bots_routes,
+    chat_routes,
+    memory_routes,
+    versions_routes,  # last of them: `/bots/{bot}/{file}` would take the others' paths
     events_routes,
     status_routes,
     websocket_routes,

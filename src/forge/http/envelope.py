@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,6 +28,8 @@ class ErrorBody(BaseModel):
     message: str
     hint: str | None = None
     field: str | None = None
+    detail: dict[str, Any] | None = None
+    """What a client needs to go on: for a conflict, what it is with."""
 
 
 class Envelope(BaseModel, Generic[T]):
@@ -48,7 +50,9 @@ def reply_page(page: Page[T], **links: str) -> Envelope[list[T]]:
 
 
 def failure(errors: Sequence[ForgeError]) -> Envelope[None]:
-    bodies = [ErrorBody(code=e.code, message=e.message, hint=e.hint, field=e.field) for e in errors]
+    bodies = [
+        ErrorBody(code=e.code, message=e.message, hint=e.hint, field=e.field, detail=e.detail) for e in errors
+    ]
     return Envelope(data=None, meta=_meta(), errors=bodies)
 
 

@@ -324,6 +324,8 @@ def _strict(arguments: str) -> str:
 
 def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
     common = ModelSettings(max_tokens=prompt.max_output, max_retries=0)
+    if prompt.temperature is not None:
+        common["temperature"] = prompt.temperature
     if kind is not ProviderKind.ANTHROPIC:
         return common
     cached = AnthropicModelSettings(anthropic_cache=True, anthropic_cache_instructions=True)

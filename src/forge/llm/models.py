@@ -102,6 +102,8 @@ class Prompt(BaseModel):
     messages: list[Message]
     tools: list[ToolSpec] = []
     max_output: int = Field(default=16_000, ge=1)
+    temperature: float | None = None
+    """None leaves it to the provider."""
     settled: list[int] = []
     """Indices of messages that end a stretch which will be sent again as it is: the provider is told to keep it."""
     answer: ToolSpec | None = None

@@ -85,6 +85,7 @@ class Money:
                 "account_id": spender.account_id,
                 "run_id": spender.run_id,
                 "step_key": spender.key,
+                "scope": spender.scope,
                 "role": order.role.value,
                 "provider": order.provider,
                 "model": order.model,

@@ -57,6 +57,7 @@ model_calls = sa.Table(
     sa.Column("account_id", sa.Text, nullable=False),
     sa.Column("run_id", sa.Text),
     sa.Column("step_key", sa.Text, nullable=False),
+    sa.Column("scope", sa.Text, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("provider", sa.Text, nullable=False),
     sa.Column("model", sa.Text, nullable=False),
@@ -78,4 +79,5 @@ model_calls = sa.Table(
     sa.Index("ix_model_calls_account_id_started_at", "account_id", "started_at"),
     sa.Index("ix_model_calls_run_id", "run_id"),
     sa.Index("ix_model_calls_step_key", "step_key"),
+    sa.Index("ix_model_calls_scope", "scope"),
 )

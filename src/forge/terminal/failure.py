@@ -1,6 +1,7 @@
 """What a server's refusal is here: the same error the server raised, so that exit codes are the same everywhere."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -51,6 +52,7 @@ class Refusal(BaseModel):
     message: str
     hint: str | None = None
     field: str | None = None
+    detail: dict[str, Any] | None = None
 
 
 class Refusals(BaseModel):
@@ -73,7 +75,7 @@ def make_error(refusal: Refusal, status: int, retry_after: str | None = None) ->
     if kind is TooMany:
         seconds = int(retry_after) if retry_after and retry_after.isdigit() else RETRY_AFTER_S
         return TooMany(message, retry_after_s=seconds, hint=f"Try again in {seconds} s.")
-    return kind(message, hint=hint, field=refusal.field)
+    return kind(message, hint=hint, field=refusal.field, detail=refusal.detail)
 
 
 def error_of_close(code: int, reason: str) -> ForgeError:

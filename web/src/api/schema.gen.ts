@@ -671,6 +671,607 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/bots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bots
+         * @description All of them: nobody has so many bots that they need pages.
+         */
+        get: operations["list_bots_api_v1_bots_get"];
+        put?: never;
+        /** Create Bot */
+        post: operations["create_bot_api_v1_bots_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Bot
+         * @description A new bot from an exported one; a slug that is taken gets a number.
+         */
+        post: operations["import_bot_api_v1_bots_import_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Bot */
+        get: operations["get_bot_api_v1_bots__bot__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Bot
+         * @description It can be restored for 30 days; then it is gone, with its conversations and memories.
+         */
+        delete: operations["delete_bot_api_v1_bots__bot__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Bot
+         * @description Changes IDENTITY.md, and nothing in it that is not named here.
+         */
+        patch: operations["change_bot_api_v1_bots__bot__patch"];
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Bot
+         * @description Take a deletion back.
+         */
+        post: operations["restore_bot_api_v1_bots__bot__restore_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/clone": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clone Bot
+         * @description The same files under another name; no history, no memory, no conversations.
+         */
+        post: operations["clone_bot_api_v1_bots__bot__clone_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Bot
+         * @description One file that `POST /bots/import` takes: no memory, no conversations, no secrets.
+         */
+        get: operations["export_bot_api_v1_bots__bot__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Bot Skills
+         * @description What skills.toml names, and whether it reaches the conversation.
+         */
+        get: operations["list_bot_skills_api_v1_bots__bot__skills_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Stats
+         * @description Numbers over all bots.
+         */
+        get: operations["get_stats_api_v1_stats_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat
+         * @description Say something. The answer is written meanwhile: follow `session:<id>`, or read the messages later.
+         */
+        post: operations["chat_api_v1_bots__bot__chat_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sessions
+         * @description The conversations with a bot, the latest first.
+         */
+        get: operations["list_sessions_api_v1_bots__bot__sessions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Messages
+         * @description Messages that have these words, in all conversations with a bot.
+         */
+        get: operations["search_messages_api_v1_bots__bot__search_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Session */
+        get: operations["get_session_api_v1_sessions__session_id__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Session
+         * @description For good. What the bot has taken into its memory stays there.
+         */
+        delete: operations["delete_session_api_v1_sessions__session_id__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Session
+         * @description Give it a title, or show another branch.
+         */
+        patch: operations["change_session_api_v1_sessions__session_id__patch"];
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Messages
+         * @description The branch that is shown, from the first message to the last.
+         */
+        get: operations["list_messages_api_v1_sessions__session_id__messages_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Answer
+         * @description Stop the answer that is being written; what is there is kept.
+         */
+        post: operations["stop_answer_api_v1_sessions__session_id__stop_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Answer
+         * @description Another answer to the same question; the old one is kept beside it.
+         */
+        post: operations["retry_answer_api_v1_sessions__session_id__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Answer
+         * @description Write on where the last answer was stopped or interrupted.
+         */
+        post: operations["resume_answer_api_v1_sessions__session_id__resume_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/remember": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remember Session
+         * @description Take facts from it into the bot's memory now, and not when it has been quiet for a while.
+         */
+        post: operations["remember_session_api_v1_sessions__session_id__remember_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Session
+         * @description The branch that is shown, as a file.
+         */
+        get: operations["export_session_api_v1_sessions__session_id__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Memories
+         * @description Newest first.
+         */
+        get: operations["list_memories_api_v1_bots__bot__memories_get"];
+        put?: never;
+        /**
+         * Add Memory
+         * @description Something the bot should know from now on.
+         */
+        post: operations["add_memory_api_v1_bots__bot__memories_post"];
+        /**
+         * Forget All Memories
+         * @description All of them, for good.
+         */
+        delete: operations["forget_all_memories_api_v1_bots__bot__memories_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/memories/recall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recall Memories
+         * @description What would go along with this question, best first.
+         */
+        get: operations["recall_memories_api_v1_bots__bot__memories_recall_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/memories/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget Memory
+         * @description For good; the next question goes without it.
+         */
+        delete: operations["forget_memory_api_v1_bots__bot__memories__memory_id__delete"];
+        options?: never;
+        head?: never;
+        /** Change Memory */
+        patch: operations["change_memory_api_v1_bots__bot__memories__memory_id__patch"];
+        trace?: never;
+    };
+    "/api/v1/memories/way": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Recall Way
+         * @description How memories are found again on this server.
+         */
+        get: operations["get_recall_way_api_v1_memories_way_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get File
+         * @description The file as it is on disk now, what is wrong with it, and how it differs from the newest version.
+         */
+        get: operations["get_file_api_v1_bots__bot___file__get"];
+        /**
+         * Save File
+         * @description A new version. 409 with the difference when the file is not the one that was edited.
+         */
+        put: operations["save_file_api_v1_bots__bot___file__put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check File
+         * @description What would be wrong with this text; nothing is saved.
+         */
+        post: operations["check_file_api_v1_bots__bot___file__check_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Versions
+         * @description Newest first.
+         */
+        get: operations["list_versions_api_v1_bots__bot___file__versions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Version */
+        get: operations["get_version_api_v1_bots__bot___file__versions__number__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diff Versions
+         * @description Two texts side by side.
+         */
+        get: operations["diff_versions_api_v1_bots__bot___file__diff_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Roll Back
+         * @description An older version becomes the newest. An edit that was not accepted is kept in the history.
+         */
+        post: operations["roll_back_api_v1_bots__bot___file__rollback_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/{file}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept Edit
+         * @description Take what somebody wrote into the file as its next version.
+         */
+        post: operations["accept_edit_api_v1_bots__bot___file__accept_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1032,6 +1633,49 @@ export interface components {
             data: components["schemas"]["AgentTurn"];
         };
         /**
+         * AnswerFacts
+         * @description What an answer was made with, and what it took. The values are those that were sent.
+         */
+        AnswerFacts: {
+            /** Run Id */
+            run_id: string;
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /** Temperature */
+            temperature: number;
+            /** Max Tokens */
+            max_tokens: number;
+            /** Soul Version */
+            soul_version: number;
+            /**
+             * @default {
+             *       "input": 0,
+             *       "output": 0,
+             *       "cache_read": 0,
+             *       "cache_write": 0
+             *     }
+             */
+            usage: components["schemas"]["Usage"];
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** First Token Ms */
+            first_token_ms?: number | null;
+            /** Duration Ms */
+            duration_ms?: number | null;
+            stop?: components["schemas"]["StopReason"] | null;
+            /**
+             * Recalled
+             * @default []
+             */
+            recalled: components["schemas"]["Recalled"][];
+        };
+        /**
          * ApiKey
          * @description A key as it can be shown again and again: never the key itself.
          */
@@ -1313,6 +1957,178 @@ export interface components {
             ledger_problem?: string | null;
         };
         /**
+         * BotChange
+         * @description What is given is changed: in IDENTITY.md, except for the status. The slug stays.
+         */
+        BotChange: {
+            /** Name */
+            name?: string | null;
+            /** Description */
+            description?: string | null;
+            category?: components["schemas"]["Category"] | null;
+            /** Tags */
+            tags?: string[] | null;
+            /**
+             * Provider
+             * @description Empty: back to the default.
+             */
+            provider?: string | null;
+            /**
+             * Model
+             * @description Empty: back to the default.
+             */
+            model?: string | null;
+            /** Temperature */
+            temperature?: number | null;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Avatar */
+            avatar?: string | null;
+            /** Colour */
+            colour?: string | null;
+            /** Memory */
+            memory?: boolean | null;
+            status?: components["schemas"]["BotStatus"] | null;
+            /**
+             * Base Hash
+             * @description Hash of the IDENTITY.md this change was made from; 409 when it is another now.
+             */
+            base_hash?: string | null;
+        };
+        /**
+         * BotChanged
+         * @description Something about a bot is different now: load it again. In the account's stream.
+         */
+        BotChanged: {
+            /** Bot Id */
+            bot_id: string;
+            /** Slug */
+            slug: string;
+            /**
+             * Part
+             * @enum {string}
+             */
+            part: "bot" | "soul" | "identity" | "user" | "skills" | "memory" | "session" | "deleted";
+        };
+        /**
+         * BotChangedEvent
+         * @description Something about a bot is different now: load it again. In the account's stream.
+         */
+        BotChangedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "bot.changed";
+            data: components["schemas"]["BotChanged"];
+        };
+        /**
+         * BotFile
+         * @description The files of a bot, by the names they have in addresses.
+         * @enum {string}
+         */
+        BotFile: "soul" | "identity" | "user" | "skills-file";
+        /**
+         * BotSort
+         * @enum {string}
+         */
+        BotSort: "name" | "activity" | "created";
+        /**
+         * BotStatus
+         * @enum {string}
+         */
+        BotStatus: "active" | "disabled" | "archived";
+        /**
+         * BotView
+         * @description A bot with its state and its numbers.
+         */
+        BotView: {
+            /** Id */
+            id: string;
+            /** Slug */
+            slug: string;
+            status: components["schemas"]["BotStatus"];
+            identity: components["schemas"]["Identity"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Last Active At */
+            last_active_at?: string | null;
+            /** Deleted At */
+            deleted_at?: string | null;
+            /** Folder */
+            folder: string;
+            /** Model */
+            model: string;
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["FileProblem"][];
+            /** Blocked */
+            blocked?: string | null;
+            /** Soul Version */
+            soul_version: number;
+            /**
+             * Sessions
+             * @default 0
+             */
+            sessions: number;
+            /**
+             * Messages
+             * @default 0
+             */
+            messages: number;
+            /**
+             * Tokens
+             * @default 0
+             */
+            tokens: number;
+            /**
+             * Spent Micros
+             * @default 0
+             */
+            spent_micros: number;
+        };
+        /**
+         * Bundle
+         * @description A bot as one file: what it is, without its memory, its conversations and any secret.
+         */
+        Bundle: {
+            /**
+             * Forge Bot
+             * @constant
+             */
+            forge_bot: 1;
+            /** Slug */
+            slug: string;
+            /**
+             * Exported At
+             * Format: date-time
+             */
+            exported_at: string;
+            /** Files */
+            files: {
+                [key: string]: string;
+            };
+        };
+        /**
          * CallStatus
          * @enum {string}
          */
@@ -1322,6 +2138,226 @@ export interface components {
          * @enum {string}
          */
         CallerMethod: "session" | "api_key";
+        /**
+         * Category
+         * @enum {string}
+         */
+        Category: "assistant" | "creative" | "research" | "utility";
+        /**
+         * ChatAnswered
+         * @description An answer has ended, in whatever way: its status says how.
+         */
+        ChatAnswered: {
+            answer: components["schemas"]["Message"];
+        };
+        /**
+         * ChatAnsweredEvent
+         * @description An answer has ended, in whatever way: its status says how.
+         */
+        ChatAnsweredEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.answered";
+            data: components["schemas"]["ChatAnswered"];
+        };
+        /**
+         * ChatAsked
+         * @description A question was taken; the answer is empty yet. Also a retry, with the old question.
+         */
+        ChatAsked: {
+            question: components["schemas"]["Message"];
+            answer: components["schemas"]["Message"];
+        };
+        /**
+         * ChatAskedEvent
+         * @description A question was taken; the answer is empty yet. Also a retry, with the old question.
+         */
+        ChatAskedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.asked";
+            data: components["schemas"]["ChatAsked"];
+        };
+        /**
+         * ChatChanged
+         * @description The title, or the branch that is shown, is another.
+         */
+        ChatChanged: {
+            session: components["schemas"]["Session"];
+        };
+        /**
+         * ChatChangedEvent
+         * @description The title, or the branch that is shown, is another.
+         */
+        ChatChangedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.changed";
+            data: components["schemas"]["ChatChanged"];
+        };
+        /**
+         * ChatDelta
+         * @description A piece of an answer while it is written. Never stored; `chat.answered` has it whole.
+         */
+        ChatDelta: {
+            /** Message Id */
+            message_id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "text" | "thinking";
+            /** Offset */
+            offset: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * ChatDeltaEvent
+         * @description A piece of an answer while it is written. Never stored; `chat.answered` has it whole.
+         */
+        ChatDeltaEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.delta";
+            data: components["schemas"]["ChatDelta"];
+        };
+        /**
+         * ChatRemembered
+         * @description Facts were taken into the bot's memory.
+         */
+        ChatRemembered: {
+            /** Facts */
+            facts: components["schemas"]["Recalled"][];
+        };
+        /**
+         * ChatRememberedEvent
+         * @description Facts were taken into the bot's memory.
+         */
+        ChatRememberedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.remembered";
+            data: components["schemas"]["ChatRemembered"];
+        };
+        /**
+         * ChatResumed
+         * @description An unfinished answer is being written on.
+         */
+        ChatResumed: {
+            answer: components["schemas"]["Message"];
+        };
+        /**
+         * ChatResumedEvent
+         * @description An unfinished answer is being written on.
+         */
+        ChatResumedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.resumed";
+            data: components["schemas"]["ChatResumed"];
+        };
+        /**
+         * ChatSummarised
+         * @description The beginning of the conversation is now sent as a summary.
+         */
+        ChatSummarised: {
+            /** Upto Id */
+            upto_id: string;
+            /** Messages */
+            messages: number;
+            /** Tokens Before */
+            tokens_before: number;
+            /** Tokens After */
+            tokens_after: number;
+        };
+        /**
+         * ChatSummarisedEvent
+         * @description The beginning of the conversation is now sent as a summary.
+         */
+        ChatSummarisedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.summarised";
+            data: components["schemas"]["ChatSummarised"];
+        };
         /** CheckResult */
         CheckResult: {
             /** Code */
@@ -1374,6 +2410,31 @@ export interface components {
             kind: string;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * DiffRow
+         * @description One row of two texts side by side. A missing side has no number.
+         */
+        DiffRow: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "same" | "changed" | "added" | "removed" | "skipped";
+            /** Left Line */
+            left_line?: number | null;
+            /**
+             * Left
+             * @default
+             */
+            left: string;
+            /** Right Line */
+            right_line?: number | null;
+            /**
+             * Right
+             * @default
+             */
+            right: string;
         };
         /**
          * EntryKind
@@ -1448,6 +2509,40 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[BotView] */
+        Envelope_BotView_: {
+            data: components["schemas"]["BotView"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Bundle] */
+        Envelope_Bundle_: {
+            data: components["schemas"]["Bundle"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[CreatedKey] */
         Envelope_CreatedKey_: {
             data: components["schemas"]["CreatedKey"];
@@ -1465,9 +2560,77 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[FileDiff] */
+        Envelope_FileDiff_: {
+            data: components["schemas"]["FileDiff"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[FileState] */
+        Envelope_FileState_: {
+            data: components["schemas"]["FileState"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[FileText] */
         Envelope_FileText_: {
             data: components["schemas"]["FileText"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[FileVersionDetail] */
+        Envelope_FileVersionDetail_: {
+            data: components["schemas"]["FileVersionDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Forgotten] */
+        Envelope_Forgotten_: {
+            data: components["schemas"]["Forgotten"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1553,6 +2716,40 @@ export interface components {
         /** Envelope[Me] */
         Envelope_Me_: {
             data: components["schemas"]["Me"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Memory] */
+        Envelope_Memory_: {
+            data: components["schemas"]["Memory"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Message] */
+        Envelope_Message_: {
+            data: components["schemas"]["Message"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1653,6 +2850,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[RecallWay] */
+        Envelope_RecallWay_: {
+            data: components["schemas"]["RecallWay"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[RoleChoice] */
         Envelope_RoleChoice_: {
             data: components["schemas"]["RoleChoice"];
@@ -1721,9 +2935,60 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[SessionDetail] */
+        Envelope_SessionDetail_: {
+            data: components["schemas"]["SessionDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Session] */
+        Envelope_Session_: {
+            data: components["schemas"]["Session"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Spent] */
         Envelope_Spent_: {
             data: components["schemas"]["Spent"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Stats] */
+        Envelope_Stats_: {
+            data: components["schemas"]["Stats"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1758,6 +3023,23 @@ export interface components {
         /** Envelope[TestResult] */
         Envelope_TestResult_: {
             data: components["schemas"]["TestResult"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Turn] */
+        Envelope_Turn_: {
+            data: components["schemas"]["Turn"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1807,6 +3089,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[BotView]] */
+        Envelope_list_BotView__: {
+            /** Data */
+            data: components["schemas"]["BotView"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[FileEntry]] */
         Envelope_list_FileEntry__: {
             /** Data */
@@ -1825,10 +3125,100 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[FileProblem]] */
+        Envelope_list_FileProblem__: {
+            /** Data */
+            data: components["schemas"]["FileProblem"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[FileVersion]] */
+        Envelope_list_FileVersion__: {
+            /** Data */
+            data: components["schemas"]["FileVersion"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[Gate]] */
         Envelope_list_Gate__: {
             /** Data */
             data: components["schemas"]["Gate"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Match]] */
+        Envelope_list_Match__: {
+            /** Data */
+            data: components["schemas"]["Match"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Memory]] */
+        Envelope_list_Memory__: {
+            /** Data */
+            data: components["schemas"]["Memory"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Message]] */
+        Envelope_list_Message__: {
+            /** Data */
+            data: components["schemas"]["Message"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1879,6 +3269,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[SearchHit]] */
+        Envelope_list_SearchHit__: {
+            /** Data */
+            data: components["schemas"]["SearchHit"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[SecretView]] */
         Envelope_list_SecretView__: {
             /** Data */
@@ -1897,10 +3305,46 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Session]] */
+        Envelope_list_Session__: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: components["schemas"]["Session"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[SkillView]] */
+        Envelope_list_SkillView__: {
+            /** Data */
+            data: components["schemas"]["SkillView"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+            /** Data */
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -1946,6 +3390,28 @@ export interface components {
             hint?: string | null;
             /** Field */
             field?: string | null;
+            /** Detail */
+            detail?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** FileDiff */
+        FileDiff: {
+            /** Left */
+            left: string;
+            /** Right */
+            right: string;
+            /** Added */
+            added: number;
+            /** Removed */
+            removed: number;
+            /** Rows */
+            rows: components["schemas"]["DiffRow"][];
+            /**
+             * Is Cut
+             * @default false
+             */
+            is_cut: boolean;
         };
         /** FileEntry */
         FileEntry: {
@@ -1956,6 +3422,47 @@ export interface components {
             kind: components["schemas"]["EntryKind"];
             /** Size */
             size: number;
+        };
+        /**
+         * FileProblem
+         * @description What is wrong in a file, and where. Lines and columns count from 1.
+         */
+        FileProblem: {
+            file: components["schemas"]["BotFile"];
+            /** Line */
+            line?: number | null;
+            /** Column */
+            column?: number | null;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint?: string | null;
+            /**
+             * Is Warning
+             * @default false
+             */
+            is_warning: boolean;
+        };
+        /**
+         * FileState
+         * @description A file as it is on disk now, and how that stands to the version that counts.
+         */
+        FileState: {
+            file: components["schemas"]["BotFile"];
+            /** Content */
+            content: string | null;
+            /** Hash */
+            hash: string | null;
+            /** Version */
+            version: number;
+            /** Is Accepted */
+            is_accepted: boolean;
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["FileProblem"][];
+            diff?: components["schemas"]["FileDiff"] | null;
         };
         /**
          * FileText
@@ -1974,6 +3481,44 @@ export interface components {
             is_cut: boolean;
             /** Hash */
             hash: string | null;
+        };
+        /** FileVersion */
+        FileVersion: {
+            /** Number */
+            number: number;
+            /** Hash */
+            hash: string;
+            /** Author */
+            author: string;
+            /** Message */
+            message: string;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /** FileVersionDetail */
+        FileVersionDetail: {
+            /** Number */
+            number: number;
+            /** Hash */
+            hash: string;
+            /** Author */
+            author: string;
+            /** Message */
+            message: string;
+            /** Bytes */
+            bytes: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Content */
+            content: string;
         };
         /** Finding */
         Finding: {
@@ -2001,6 +3546,11 @@ export interface components {
             /** Fingerprint */
             fingerprint: string;
             known?: components["schemas"]["Known"] | null;
+        };
+        /** Forgotten */
+        Forgotten: {
+            /** Memories */
+            memories: number;
         };
         /** FoundLine */
         FoundLine: {
@@ -2241,6 +3791,55 @@ export interface components {
             /** Status */
             status: string;
         };
+        /**
+         * Identity
+         * @description The front matter of `IDENTITY.md`: how a bot looks, and what it runs on.
+         */
+        Identity: {
+            /** Display Name */
+            display_name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default assistant */
+            category: components["schemas"]["Category"];
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            /** Provider */
+            provider?: string | null;
+            /** Model */
+            model?: string | null;
+            /**
+             * Temperature
+             * @default 0.7
+             */
+            temperature: number;
+            /**
+             * Max Tokens
+             * @default 4096
+             */
+            max_tokens: number;
+            /**
+             * Avatar
+             * @default 🤖
+             */
+            avatar: string;
+            /**
+             * Colour
+             * @default #e2703a
+             */
+            colour: string;
+            /**
+             * Memory
+             * @default true
+             */
+            memory: boolean;
+        };
         /** Interjection */
         Interjection: {
             /** Id */
@@ -2290,6 +3889,20 @@ export interface components {
             expires_at: string;
         };
         /**
+         * Match
+         * @description A memory that fits what was asked.
+         */
+        Match: {
+            memory: components["schemas"]["Memory"];
+            /** Score */
+            score: number;
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "meaning" | "words";
+        };
+        /**
          * Me
          * @description Who is asking, and what they may do the way they asked.
          */
@@ -2299,6 +3912,89 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             method: components["schemas"]["CallerMethod"];
         };
+        /** Memory */
+        Memory: {
+            /** Id */
+            id: string;
+            /** Fact */
+            fact: string;
+            category: components["schemas"]["MemoryCategory"];
+            /** Importance */
+            importance: number;
+            /** Is Pinned */
+            is_pinned: boolean;
+            /**
+             * Author
+             * @enum {string}
+             */
+            author: "chat" | "person";
+            /** Session Id */
+            session_id?: string | null;
+            /**
+             * Recalled
+             * @default 0
+             */
+            recalled: number;
+            /** Last Recalled At */
+            last_recalled_at?: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * MemoryCategory
+         * @enum {string}
+         */
+        MemoryCategory: "preference" | "fact" | "decision" | "context" | "correction";
+        /** MemoryChange */
+        MemoryChange: {
+            /** Fact */
+            fact?: string | null;
+            category?: components["schemas"]["MemoryCategory"] | null;
+            /** Importance */
+            importance?: number | null;
+            /** Is Pinned */
+            is_pinned?: boolean | null;
+        };
+        /** Message */
+        Message: {
+            /** Id */
+            id: string;
+            /** Session Id */
+            session_id: string;
+            /** Parent Id */
+            parent_id: string | null;
+            role: components["schemas"]["Speaker"];
+            /** Text */
+            text: string;
+            status: components["schemas"]["MessageStatus"];
+            error?: components["schemas"]["Problem"] | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Finished At */
+            finished_at?: string | null;
+            answer?: components["schemas"]["AnswerFacts"] | null;
+            /**
+             * Siblings
+             * @default []
+             */
+            siblings: string[];
+        };
+        /**
+         * MessageStatus
+         * @enum {string}
+         */
+        MessageStatus: "done" | "writing" | "stopped" | "interrupted" | "failed";
         /** Meta */
         Meta: {
             /** Request Id */
@@ -2369,6 +4065,19 @@ export interface components {
             };
             /** Known */
             known: string[];
+        };
+        /**
+         * NewAcceptance
+         * @description Take what somebody wrote into the file as its next version.
+         */
+        NewAcceptance: {
+            /** Hash */
+            hash: string;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
         };
         /**
          * NewAgentRun
@@ -2447,6 +4156,54 @@ export interface components {
              */
             summary: string;
         };
+        /**
+         * NewBot
+         * @description Only a name is needed. Whole files may be given instead of the fields they hold.
+         */
+        NewBot: {
+            /** Name */
+            name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default assistant */
+            category: components["schemas"]["Category"];
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            /** Provider */
+            provider?: string | null;
+            /** Model */
+            model?: string | null;
+            /**
+             * Temperature
+             * @default 0.7
+             */
+            temperature: number;
+            /**
+             * Max Tokens
+             * @default 4096
+             */
+            max_tokens: number;
+            /** Avatar */
+            avatar?: string | null;
+            /** Colour */
+            colour?: string | null;
+            /**
+             * Soul
+             * @description A whole SOUL.md; without it one is written.
+             */
+            soul?: string | null;
+            /**
+             * User
+             * @description A whole USER.md.
+             */
+            user?: string | null;
+        };
         /** NewBudget */
         NewBudget: {
             /** Limit Usd */
@@ -2456,6 +4213,37 @@ export interface components {
         NewChain: {
             /** Chain */
             chain: string[];
+        };
+        /** NewClone */
+        NewClone: {
+            /**
+             * Name
+             * @description Without it: the name, and (Clone).
+             */
+            name?: string | null;
+        };
+        /**
+         * NewContent
+         * @description Save a file. `base_hash` is the hash of what was edited: when the file is another by now, it is a conflict.
+         */
+        NewContent: {
+            /** Content */
+            content: string;
+            /** Base Hash */
+            base_hash: string;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
+        };
+        /**
+         * NewDraft
+         * @description Text that nobody saved yet, to be looked at.
+         */
+        NewDraft: {
+            /** Content */
+            content: string;
         };
         /**
          * NewInterjection
@@ -2476,6 +4264,23 @@ export interface components {
              *     ]
              */
             scopes: components["schemas"]["Scope"][];
+        };
+        /** NewMemory */
+        NewMemory: {
+            /** Fact */
+            fact: string;
+            /** @default fact */
+            category: components["schemas"]["MemoryCategory"];
+            /**
+             * Importance
+             * @default 3
+             */
+            importance: number;
+            /**
+             * Is Pinned
+             * @default false
+             */
+            is_pinned: boolean;
         };
         /**
          * NewPrice
@@ -2503,6 +4308,27 @@ export interface components {
             base_url?: string | null;
             /** Key Name */
             key_name?: string | null;
+        };
+        /** NewRetry */
+        NewRetry: {
+            /**
+             * Message Id
+             * @description The answer to try again; the last one without it.
+             */
+            message_id?: string | null;
+        };
+        /**
+         * NewRollback
+         * @description Back to an older version, as a new one. What is in the file now is kept as a version too.
+         */
+        NewRollback: {
+            /** Version */
+            version: number;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
         };
         /**
          * NewRun
@@ -2536,6 +4362,24 @@ export interface components {
         NewTest: {
             /** Model */
             model: string;
+        };
+        /**
+         * NewTurn
+         * @description Say something to a bot.
+         */
+        NewTurn: {
+            /** Text */
+            text: string;
+            /**
+             * Session Id
+             * @description Without it a new conversation begins.
+             */
+            session_id?: string | null;
+            /**
+             * Edits Id
+             * @description Say this instead of that message; the old branch is kept.
+             */
+            edits_id?: string | null;
         };
         /** NewWorkspace */
         NewWorkspace: {
@@ -2643,6 +4487,31 @@ export interface components {
              * @default
              */
             last_four: string;
+        };
+        /**
+         * RecallWay
+         * @description How memories are found again on this server.
+         */
+        RecallWay: {
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "meaning" | "words";
+            /** Model */
+            model?: string | null;
+            /** Hint */
+            hint?: string | null;
+        };
+        /**
+         * Recalled
+         * @description A memory that went along with a question.
+         */
+        Recalled: {
+            /** Id */
+            id: string;
+            /** Fact */
+            fact: string;
         };
         /**
          * Refused
@@ -2986,6 +4855,26 @@ export interface components {
          */
         Scope: "read" | "write" | "admin";
         /**
+         * SearchHit
+         * @description A message that has the words.
+         */
+        SearchHit: {
+            /** Session Id */
+            session_id: string;
+            /** Session Title */
+            session_title: string;
+            /** Message Id */
+            message_id: string;
+            role: components["schemas"]["Speaker"];
+            /** Excerpt */
+            excerpt: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
          * SecretView
          * @description A secret as it can be shown; `updated_at` is unknown for one from the environment.
          */
@@ -3004,12 +4893,99 @@ export interface components {
              */
             source: "vault" | "environment";
         };
+        /** Session */
+        Session: {
+            /** Id */
+            id: string;
+            /** Bot Id */
+            bot_id: string;
+            /** Title */
+            title: string;
+            /** Head Id */
+            head_id: string | null;
+            /** Is Answering */
+            is_answering: boolean;
+            /** Messages */
+            messages: number;
+            /** Cost Micros */
+            cost_micros: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** SessionChange */
+        SessionChange: {
+            /** Title */
+            title?: string | null;
+            /**
+             * Head Id
+             * @description Show the branch with this message.
+             */
+            head_id?: string | null;
+        };
+        /** SessionDetail */
+        SessionDetail: {
+            /** Id */
+            id: string;
+            /** Bot Id */
+            bot_id: string;
+            /** Title */
+            title: string;
+            /** Head Id */
+            head_id: string | null;
+            /** Is Answering */
+            is_answering: boolean;
+            /** Messages */
+            messages: number;
+            /** Cost Micros */
+            cost_micros: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            summary?: components["schemas"]["Summary"] | null;
+        };
         /**
          * Severity
          * @description What a finding does to the verdict of its check.
          * @enum {string}
          */
         Severity: "fail" | "error" | "warn" | "note";
+        /**
+         * SkillView
+         * @description A skill a bot has, as the library knows it.
+         */
+        SkillView: {
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Problem */
+            problem?: string | null;
+        };
+        /**
+         * Speaker
+         * @enum {string}
+         */
+        Speaker: "user" | "assistant";
         /**
          * Spent
          * @description What a budget has gone through, in millionths of a dollar.
@@ -3026,6 +5002,32 @@ export interface components {
             reserved_micros: number;
             /** Limit Micros */
             limit_micros: number;
+        };
+        /**
+         * Stats
+         * @description Numbers over all bots of an account.
+         */
+        Stats: {
+            /** Total Bots */
+            total_bots: number;
+            /** Active Bots */
+            active_bots: number;
+            /** Disabled Bots */
+            disabled_bots: number;
+            /** Archived Bots */
+            archived_bots: number;
+            /** Total Sessions */
+            total_sessions: number;
+            /** Active Sessions */
+            active_sessions: number;
+            /** Total Messages */
+            total_messages: number;
+            /** Total Memories */
+            total_memories: number;
+            /** Tokens */
+            tokens: number;
+            /** Spent Micros */
+            spent_micros: number;
         };
         /** Status */
         Status: {
@@ -3160,6 +5162,21 @@ export interface components {
          */
         StopReason: "end" | "tools" | "length" | "context_full" | "refused" | "paused";
         /**
+         * Summary
+         * @description What stands for the beginning of a long conversation when a model is asked.
+         */
+        Summary: {
+            /** Text */
+            text: string;
+            /** Upto Id */
+            upto_id: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
          * TestResult
          * @description A real call: what it said, how long it took, what it cost.
          */
@@ -3218,6 +5235,15 @@ export interface components {
             sandbox?: string | null;
             /** Fetched */
             fetched?: string[] | null;
+        };
+        /**
+         * Turn
+         * @description A question was taken, and its answer is being written: follow `session:<id>`.
+         */
+        Turn: {
+            session: components["schemas"]["Session"];
+            question: components["schemas"]["Message"];
+            answer: components["schemas"]["Message"];
         };
         /**
          * Usage
@@ -5114,6 +7140,1650 @@ export interface operations {
             };
         };
     };
+    list_bots_api_v1_bots_get: {
+        parameters: {
+            query?: {
+                /** @description All but the archived without it. */
+                status?: components["schemas"]["BotStatus"][];
+                /** @description Those that can still be restored, instead. */
+                deleted?: boolean;
+                category?: components["schemas"]["Category"] | null;
+                /** @description Words in the name, slug, description or tags. */
+                q?: string;
+                sort?: components["schemas"]["BotSort"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_BotView__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_bot_api_v1_bots_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBot"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    import_bot_api_v1_bots_import_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Bundle"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_bot_api_v1_bots__bot__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_bot_api_v1_bots__bot__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    change_bot_api_v1_bots__bot__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BotChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    restore_bot_api_v1_bots__bot__restore_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    clone_bot_api_v1_bots__bot__clone_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewClone"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    export_bot_api_v1_bots__bot__export_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Bundle_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_bot_skills_api_v1_bots__bot__skills_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_SkillView__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_stats_api_v1_stats_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Stats_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    chat_api_v1_bots__bot__chat_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTurn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Turn_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_sessions_api_v1_bots__bot__sessions_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Session__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    search_messages_api_v1_bots__bot__search_get: {
+        parameters: {
+            query: {
+                q: string;
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_SearchHit__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_session_api_v1_sessions__session_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_session_api_v1_sessions__session_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Session_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    change_session_api_v1_sessions__session_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Session_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_messages_api_v1_sessions__session_id__messages_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Message__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    stop_answer_api_v1_sessions__session_id__stop_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Message_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    retry_answer_api_v1_sessions__session_id__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRetry"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Turn_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    resume_answer_api_v1_sessions__session_id__resume_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Turn_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remember_session_api_v1_sessions__session_id__remember_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Session_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    export_session_api_v1_sessions__session_id__export_get: {
+        parameters: {
+            query?: {
+                format?: "markdown" | "json";
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": unknown;
+                    "application/json": unknown;
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_memories_api_v1_bots__bot__memories_get: {
+        parameters: {
+            query?: {
+                category?: components["schemas"]["MemoryCategory"] | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Memory__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    add_memory_api_v1_bots__bot__memories_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMemory"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Memory_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    forget_all_memories_api_v1_bots__bot__memories_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Forgotten_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    recall_memories_api_v1_bots__bot__memories_recall_get: {
+        parameters: {
+            query: {
+                q: string;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Match__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    forget_memory_api_v1_bots__bot__memories__memory_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Memory_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    change_memory_api_v1_bots__bot__memories__memory_id__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                memory_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemoryChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Memory_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_recall_way_api_v1_memories_way_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_RecallWay_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_file_api_v1_bots__bot___file__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileState_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    save_file_api_v1_bots__bot___file__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewContent"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileState_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    check_file_api_v1_bots__bot___file__check_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDraft"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_FileProblem__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_versions_api_v1_bots__bot___file__versions_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_FileVersion__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_version_api_v1_bots__bot___file__versions__number__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileVersionDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    diff_versions_api_v1_bots__bot___file__diff_get: {
+        parameters: {
+            query: {
+                left: number;
+                /** @description The file on disk without it. */
+                right?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileDiff_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    roll_back_api_v1_bots__bot___file__rollback_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRollback"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileState_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    accept_edit_api_v1_bots__bot___file__accept_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                /** @description SOUL.md, IDENTITY.md, USER.md or skills.toml. */
+                file: components["schemas"]["BotFile"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAcceptance"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileState_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_events_api_v1_events_get: {
         parameters: {
             query: {
@@ -5134,7 +8804,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

@@ -1,0 +1,1 @@
+"""Bots: who they are on disk, how that changes, what is said to them and what they remember."""

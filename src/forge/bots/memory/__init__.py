@@ -1,0 +1,1 @@
+"""What a bot remembers: facts taken from conversations, found again by meaning or by words."""

@@ -1,0 +1,265 @@
+"""Bots as people and clients see them."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from forge.events.models import EventData
+
+MAX_NAME = 200
+SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+MAX_SLUG = 64
+
+
+def _without_nul(text: str) -> str:
+    """Neither a file nor a database can be relied on to keep it."""
+    if "\x00" in text:
+        raise ValueError("must not contain a NUL character")
+    return text
+
+
+Words = Annotated[str, AfterValidator(_without_nul)]
+"""Text of a person, whatever it says."""
+Name = Annotated[Words, Field(min_length=1, max_length=MAX_NAME)]
+Colour = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
+Tag = Annotated[Words, Field(min_length=1, max_length=40)]
+
+
+class BotStatus(StrEnum):
+    ACTIVE = "active"
+    DISABLED = "disabled"
+    """Keeps everything, answers nobody."""
+    ARCHIVED = "archived"
+    """Out of sight as well."""
+
+
+class Category(StrEnum):
+    ASSISTANT = "assistant"
+    CREATIVE = "creative"
+    RESEARCH = "research"
+    UTILITY = "utility"
+
+
+class BotFile(StrEnum):
+    """The files of a bot, by the names they have in addresses."""
+
+    SOUL = "soul"
+    IDENTITY = "identity"
+    USER = "user"
+    SKILLS = "skills-file"
+
+    @property
+    def file_name(self) -> str:
+        return _FILE_NAMES[self]
+
+
+_FILE_NAMES = {
+    BotFile.SOUL: "SOUL.md",
+    BotFile.IDENTITY: "IDENTITY.md",
+    BotFile.USER: "USER.md",
+    BotFile.SKILLS: "skills.toml",
+}
+
+
+class FileProblem(BaseModel):
+    """What is wrong in a file, and where. Lines and columns count from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    file: BotFile
+    line: int | None = None
+    column: int | None = None
+    message: str
+    hint: str | None = None
+    is_warning: bool = False
+    """A warning is worth knowing; the bot works all the same."""
+
+
+class Identity(BaseModel):
+    """The front matter of `IDENTITY.md`: how a bot looks, and what it runs on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    display_name: Name
+    description: Annotated[Words, Field(max_length=1000)] = ""
+    category: Category = Category.ASSISTANT
+    tags: Annotated[list[Tag], Field(max_length=20)] = []
+    provider: Annotated[Words, Field(min_length=1, max_length=32)] | None = None
+    model: Annotated[Words, Field(min_length=1, max_length=200)] | None = None
+    """None follows whatever is chosen for bots in Settings, Models."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+    max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
+    avatar: Annotated[Words, Field(min_length=1, max_length=16)] = "🤖"
+    colour: Colour = "#e2703a"
+    memory: bool = True
+    """Whether facts are taken from its conversations."""
+
+    @property
+    def ref(self) -> str | None:
+        """The model as the model gateway names it; None for whatever is chosen for bots."""
+        return f"{self.provider}:{self.model}" if self.provider and self.model else self.model
+
+
+class Soul(BaseModel):
+    """`SOUL.md`: the front matter, and the text below it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name
+    traits: Annotated[list[Annotated[Words, Field(min_length=1, max_length=100)]], Field(max_length=30)] = []
+    tone: Annotated[Words, Field(max_length=200)] = ""
+    body: str = ""
+
+
+class SkillEntry(BaseModel):
+    """One table of `skills.toml`: a skill of the library that a bot has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    skill_name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+    enabled: bool = True
+    version: Annotated[Words, Field(max_length=64)] | None = None
+    capabilities: list[Annotated[str, Field(max_length=64)]] = []
+    overrides: dict[str, str] = {}
+
+
+class SkillView(BaseModel):
+    """A skill a bot has, as the library knows it."""
+
+    name: str
+    enabled: bool
+    description: str = ""
+    problem: str | None = None
+    """Why it does not reach the conversation."""
+
+
+class Bot(BaseModel):
+    """What the database knows of a bot: the files have the rest, and `identity` is what they last said."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    slug: str
+    status: BotStatus
+    identity: Identity
+    created_at: datetime
+    updated_at: datetime
+    last_active_at: datetime | None = None
+    deleted_at: datetime | None = None
+
+
+class BotView(Bot):
+    """A bot with its state and its numbers."""
+
+    folder: str
+    """Where its files are, on the machine of the server."""
+    model: str
+    """`provider:model` that its next answer comes from."""
+    problems: list[FileProblem] = []
+    blocked: str | None = None
+    """Why it cannot be talked to, in one line; None when it can."""
+    soul_version: int
+    sessions: int = 0
+    messages: int = 0
+    tokens: int = 0
+    spent_micros: int = 0
+
+
+class NewBot(BaseModel):
+    """Only a name is needed. Whole files may be given instead of the fields they hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name
+    description: Annotated[Words, Field(max_length=1000)] = ""
+    category: Category = Category.ASSISTANT
+    tags: Annotated[list[Tag], Field(max_length=20)] = []
+    provider: Annotated[Words, Field(min_length=1, max_length=32)] | None = None
+    model: Annotated[Words, Field(min_length=1, max_length=200)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+    max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
+    avatar: Annotated[Words, Field(min_length=1, max_length=16)] | None = None
+    colour: Colour | None = None
+    soul: Words | None = Field(default=None, description="A whole SOUL.md; without it one is written.")
+    user: Words | None = Field(default=None, description="A whole USER.md.")
+
+
+class BotChange(BaseModel):
+    """What is given is changed: in IDENTITY.md, except for the status. The slug stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name | None = None
+    description: Annotated[Words, Field(max_length=1000)] | None = None
+    category: Category | None = None
+    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
+    provider: Annotated[Words, Field(max_length=32)] | None = Field(
+        default=None, description="Empty: back to the default."
+    )
+    model: Annotated[Words, Field(max_length=200)] | None = Field(
+        default=None, description="Empty: back to the default."
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=200_000)] | None = None
+    avatar: Annotated[Words, Field(min_length=1, max_length=16)] | None = None
+    colour: Colour | None = None
+    memory: bool | None = None
+    status: BotStatus | None = None
+    base_hash: str | None = Field(
+        default=None,
+        description="Hash of the IDENTITY.md this change was made from; 409 when it is another now.",
+    )
+
+
+class NewClone(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: Name | None = Field(default=None, description="Without it: the name, and (Clone).")
+
+
+class Bundle(BaseModel):
+    """A bot as one file: what it is, without its memory, its conversations and any secret."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    forge_bot: Literal[1]
+    slug: Annotated[str, Field(max_length=MAX_SLUG)]
+    exported_at: datetime
+    files: dict[str, Words]
+    """By file name: `SOUL.md`, `IDENTITY.md`, `USER.md`, `skills.toml`."""
+
+
+class BotSort(StrEnum):
+    NAME = "name"
+    ACTIVITY = "activity"
+    CREATED = "created"
+
+
+class Stats(BaseModel):
+    """Numbers over all bots of an account."""
+
+    total_bots: int
+    active_bots: int
+    disabled_bots: int
+    archived_bots: int
+    total_sessions: int
+    active_sessions: int
+    """Those in which an answer is being written now."""
+    total_messages: int
+    total_memories: int
+    tokens: int
+    spent_micros: int
+
+
+class BotChanged(EventData):
+    """Something about a bot is different now: load it again. In the account's stream."""
+
+    type: ClassVar[str] = "bot.changed"
+    bot_id: str
+    slug: str
+    part: Literal["bot", "soul", "identity", "user", "skills", "memory", "session", "deleted"]
+
+
+EVENTS: tuple[type[EventData], ...] = (BotChanged,)
