@@ -1,0 +1,86 @@
+"""A conversation is a tree, and people see one branch of it: from its first message down to the head."""
+
+from collections.abc import Sequence
+
+from forge.bots.chat import store
+from forge.bots.chat.models import Message, Session, Summary
+from forge.bots.chat.store import MessageRow, Place, SessionRow, Tally
+from forge.store.engine import Tx
+
+
+def session_stream(session_id: str) -> str:
+    return f"session:{session_id}"
+
+
+def shown(row: MessageRow, siblings: Sequence[str] = ()) -> Message:
+    return Message(
+        id=row.id,
+        session_id=row.session_id,
+        parent_id=row.parent_id,
+        role=row.role,
+        text=row.text,
+        status=row.status,
+        error=row.error,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+        answer=row.answer,
+        siblings=list(siblings) or [row.id],
+    )
+
+
+def shown_session(row: SessionRow, tally: Tally) -> Session:
+    return Session(
+        id=row.id,
+        bot_id=row.bot_id,
+        title=row.title,
+        head_id=row.head_id,
+        is_answering=tally.answering > 0,
+        messages=tally.messages,
+        cost_micros=tally.cost_micros,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+async def read_session(tx: Tx, row: SessionRow) -> Session:
+    return shown_session(row, (await store.count_sessions(tx, [row.id])).get(row.id, Tally()))
+
+
+async def read_branch(tx: Tx, row: SessionRow) -> list[Message]:
+    """The branch that is shown, each message with those that stand in its place."""
+    rows = await store.list_branch(tx, row.id, row.head_id)
+    beside = siblings_of(await store.list_places(tx, row.id))
+    return [shown(one, beside.get((one.parent_id, one.role.value), ())) for one in rows]
+
+
+async def read_message(tx: Tx, row: MessageRow) -> Message:
+    beside = siblings_of(await store.list_places(tx, row.session_id))
+    return shown(row, beside.get((row.parent_id, row.role.value), ()))
+
+
+def siblings_of(places: Sequence[Place]) -> dict[tuple[str | None, str], list[str]]:
+    """Messages of one speaker below one parent, the oldest first."""
+    found: dict[tuple[str | None, str], list[str]] = {}
+    for place in places:
+        found.setdefault((place.parent_id, place.role.value), []).append(place.id)
+    return found
+
+
+def newest_leaf(places: Sequence[Place], message_id: str) -> str:
+    """The end of the branch that goes through a message, always along the newest."""
+    children: dict[str, str] = {}
+    for place in places:  # the oldest first, so the newest stays
+        if place.parent_id is not None:
+            children[place.parent_id] = place.id
+    while message_id in children:
+        message_id = children[message_id]
+    return message_id
+
+
+async def find_summary(tx: Tx, session_id: str, branch: Sequence[MessageRow]) -> Summary | None:
+    """The newest that covers nothing but the beginning of this branch."""
+    on_branch = {row.id for row in branch}
+    for summary in await store.list_summaries(tx, session_id):
+        if summary.upto_id in on_branch:
+            return summary
+    return None

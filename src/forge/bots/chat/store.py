@@ -1,0 +1,223 @@
+"""The SQL of conversations."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from forge.bots.chat.models import AnswerFacts, MessageStatus, Speaker, Summary
+from forge.bots.tables import chat_messages, chat_sessions, chat_summaries
+from forge.runs.models import Problem
+from forge.store.engine import Tx
+
+
+@dataclass(frozen=True)
+class SessionRow:
+    id: str
+    account_id: str
+    bot_id: str
+    title: str
+    is_titled: bool
+    head_id: str | None
+    standing: list[str]
+    remembered_id: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True)
+class MessageRow:
+    id: str
+    session_id: str
+    parent_id: str | None
+    role: Speaker
+    text: str
+    status: MessageStatus
+    error: Problem | None
+    answer: AnswerFacts | None
+    run_id: str | None
+    tries: int
+    cost_micros: int
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a message stands in its tree."""
+
+    id: str
+    parent_id: str | None
+    role: Speaker
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Numbers of one conversation."""
+
+    messages: int = 0
+    cost_micros: int = 0
+    answering: int = 0
+
+
+async def insert_session(tx: Tx, row: SessionRow) -> None:
+    await tx.execute(sa.insert(chat_sessions).values(**row.__dict__))
+
+
+async def find_session(tx: Tx, session_id: str, *, lock: bool = False) -> SessionRow | None:
+    query = sa.select(chat_sessions).where(chat_sessions.c.id == session_id)
+    found = (await tx.execute(query.with_for_update() if lock else query)).mappings().one_or_none()
+    return SessionRow(**found) if found else None
+
+
+async def list_sessions(
+    tx: Tx, bot_id: str, *, before: tuple[datetime, str] | None, limit: int
+) -> list[SessionRow]:
+    """The latest first."""
+    query = sa.select(chat_sessions).where(chat_sessions.c.bot_id == bot_id)
+    if before:
+        place = sa.tuple_(chat_sessions.c.updated_at, chat_sessions.c.id)
+        query = query.where(place < sa.tuple_(*map(sa.literal, before)))
+    order = chat_sessions.c.updated_at.desc(), chat_sessions.c.id.desc()
+    found = await tx.execute(query.order_by(*order).limit(limit))
+    return [SessionRow(**row) for row in found.mappings()]
+
+
+async def change_session(tx: Tx, session_id: str, **values: Any) -> SessionRow | None:
+    changed = await tx.execute(
+        sa.update(chat_sessions)
+        .where(chat_sessions.c.id == session_id)
+        .values(**values)
+        .returning(*chat_sessions.c)
+    )
+    found = changed.mappings().one_or_none()
+    return SessionRow(**found) if found else None
+
+
+async def delete_session(tx: Tx, session_id: str) -> None:
+    await tx.execute(sa.delete(chat_sessions).where(chat_sessions.c.id == session_id))
+
+
+async def count_sessions(tx: Tx, session_ids: Sequence[str]) -> dict[str, Tally]:
+    is_writing = chat_messages.c.status == MessageStatus.WRITING.value
+    found = await tx.execute(
+        sa.select(
+            chat_messages.c.session_id,
+            sa.func.count().label("messages"),
+            sa.func.coalesce(sa.func.sum(chat_messages.c.cost_micros), 0).label("cost"),
+            sa.func.coalesce(sa.func.sum(sa.case((is_writing, 1), else_=0)), 0).label("answering"),
+        )
+        .where(chat_messages.c.session_id.in_(session_ids))
+        .group_by(chat_messages.c.session_id)
+    )
+    return {row.session_id: Tally(row.messages, int(row.cost), row.answering) for row in found}
+
+
+async def insert_message(tx: Tx, row: MessageRow) -> None:
+    values = row.__dict__ | {
+        "role": row.role.value,
+        "status": row.status.value,
+        "error": row.error and row.error.model_dump(mode="json"),
+        "answer": row.answer and row.answer.model_dump(mode="json"),
+    }
+    await tx.execute(sa.insert(chat_messages).values(**values))
+
+
+async def find_message(tx: Tx, message_id: str) -> MessageRow | None:
+    found = await tx.execute(sa.select(chat_messages).where(chat_messages.c.id == message_id))
+    row = found.mappings().one_or_none()
+    return _message(row) if row else None
+
+
+async def find_writing(tx: Tx, session_id: str) -> list[MessageRow]:
+    found = await tx.execute(
+        sa.select(chat_messages).where(
+            chat_messages.c.session_id == session_id, chat_messages.c.status == MessageStatus.WRITING.value
+        )
+    )
+    return [_message(row) for row in found.mappings()]
+
+
+async def change_message(
+    tx: Tx, message_id: str, expected: Collection[MessageStatus], **values: Any
+) -> MessageRow | None:
+    """None when it was in no expected state: somebody else was first."""
+    changed = await tx.execute(
+        sa.update(chat_messages)
+        .where(
+            chat_messages.c.id == message_id,
+            chat_messages.c.status.in_([status.value for status in expected]),
+        )
+        .values(**values)
+        .returning(*chat_messages.c)
+    )
+    found = changed.mappings().one_or_none()
+    return _message(found) if found else None
+
+
+async def begin_try(tx: Tx, message_id: str, number: int) -> bool:
+    """Whether this try of an answer is the first to say so. One that is not was begun by a process that died."""
+    changed = await tx.execute(
+        sa.update(chat_messages)
+        .where(chat_messages.c.id == message_id, chat_messages.c.tries < number)
+        .values(tries=number)
+    )
+    return changed.rowcount > 0
+
+
+async def list_branch(tx: Tx, session_id: str, head_id: str | None) -> list[MessageRow]:
+    """From the first message down to the head."""
+    if head_id is None:
+        return []
+    table = chat_messages
+    branch = (
+        sa.select(table.c.id, table.c.parent_id, sa.literal(0).label("depth"))
+        .where(table.c.id == head_id, table.c.session_id == session_id)
+        .cte("branch", recursive=True)
+    )
+    above = table.alias("above")
+    branch = branch.union_all(
+        sa.select(above.c.id, above.c.parent_id, branch.c.depth + 1).where(above.c.id == branch.c.parent_id)
+    )
+    query = sa.select(table).join(branch, branch.c.id == table.c.id).order_by(branch.c.depth.desc())
+    return [_message(row) for row in (await tx.execute(query)).mappings()]
+
+
+async def list_places(tx: Tx, session_id: str) -> list[Place]:
+    """Every message of the tree, the oldest first."""
+    table = chat_messages
+    found = await tx.execute(
+        sa.select(table.c.id, table.c.parent_id, table.c.role)
+        .where(table.c.session_id == session_id)
+        .order_by(table.c.id)
+    )
+    return [Place(row.id, row.parent_id, Speaker(row.role)) for row in found]
+
+
+async def insert_summary(tx: Tx, summary_id: str, session_id: str, summary: Summary) -> None:
+    values = summary.model_dump() | {"id": summary_id, "session_id": session_id}
+    await tx.execute(tx.insert(chat_summaries).values(**values).on_conflict_do_nothing())
+
+
+async def list_summaries(tx: Tx, session_id: str) -> list[Summary]:
+    """The newest first."""
+    found = await tx.execute(
+        sa.select(chat_summaries)
+        .where(chat_summaries.c.session_id == session_id)
+        .order_by(chat_summaries.c.id.desc())
+    )
+    return [Summary(text=row.text, upto_id=row.upto_id, created_at=row.created_at) for row in found]
+
+
+def _message(row: Any) -> MessageRow:
+    return MessageRow(
+        **dict(row)
+        | {
+            "role": Speaker(row["role"]),
+            "status": MessageStatus(row["status"]),
+            "error": Problem.model_validate(row["error"]) if row["error"] else None,
+            "answer": AnswerFacts.model_validate(row["answer"]) if row["answer"] else None,
+        }
+    )
