@@ -162,6 +162,8 @@ class BotView(Bot):
     """Why it cannot be talked to, in one line; None when it can."""
     soul_version: int
     sessions: int = 0
+    answering: int = 0
+    """Conversations in which an answer is being written now."""
     messages: int = 0
     tokens: int = 0
     spent_micros: int = 0

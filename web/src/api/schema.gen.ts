@@ -2091,6 +2091,11 @@ export interface components {
              */
             sessions: number;
             /**
+             * Answering
+             * @default 0
+             */
+            answering: number;
+            /**
              * Messages
              * @default 0
              */
