@@ -30,8 +30,11 @@ bot_versions = sa.Table(
     sa.Column("hash", sa.Text, nullable=False),
     sa.Column("author", sa.Text, nullable=False),
     sa.Column("message", sa.Text, nullable=False),
+    sa.Column("is_written", sa.Boolean, nullable=False),
     sa.Column("created_at", Utc, nullable=False),
 )
+"""`is_written`: the file got it. A version is kept first and written then; what was killed in between is finished by
+whoever looks at the file next."""
 
 chat_sessions = sa.Table(
     "chat_sessions",

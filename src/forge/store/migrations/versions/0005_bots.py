@@ -44,6 +44,7 @@ def _bots():
         sa.Column("hash", sa.Text(), nullable=False),
         sa.Column("author", sa.Text(), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
+        sa.Column("is_written", sa.Boolean(), nullable=False),
         sa.Column("created_at", Utc(), nullable=False),
         sa.ForeignKeyConstraint(
             ["bot_id"], ["bots.id"], name=op.f("fk_bot_versions_bot_id"), ondelete="CASCADE"
