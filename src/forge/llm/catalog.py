@@ -56,6 +56,14 @@ class Target:
         return f"{self.provider.name}:{self.model}"
 
 
+@dataclass(frozen=True)
+class Resolved:
+    """A model that is wanted, and why it cannot be called if it cannot."""
+
+    ref: str
+    problem: ModelUnknown | Invalid | None = None
+
+
 class Catalog:
     def __init__(self, database: Store, secrets: Secrets, defaults: Mapping[Role, str]) -> None:
         self._database = database
@@ -74,6 +82,21 @@ class Catalog:
         await load_table()
         async with self._database.read() as tx:
             return (await self.targets(tx, account_id, [ref]))[0]
+
+    async def first_of_each(
+        self, account_id: str, role: Role, wanted: Mapping[str, str | None]
+    ) -> dict[str, Resolved]:
+        """Which model each of these scopes calls first: the one it names itself, else its chain's. All at once, and
+        what cannot be called is told, not raised."""
+        await load_table()
+        async with self._database.read() as tx:
+            providers = await self.providers(tx, account_id)
+            book = PriceBook(await store.list_prices(tx, account_id))
+            chains = await store.list_all_chains(tx, account_id)
+        usual = chains.get(("", role)) or [self._defaults[role]]
+        refs = {scope: own or chains.get((scope, role), usual)[0] for scope, own in wanted.items()}
+        resolved = {ref: _resolved(ref, providers, book) for ref in set(refs.values())}
+        return {scope: resolved[ref] for scope, ref in refs.items()}
 
     async def targets(self, tx: Tx, account_id: str, refs: Sequence[str]) -> list[Target]:
         """Raises when one is written wrongly, unknown, or without a price."""
@@ -174,6 +197,13 @@ def _choice(
 def _target(ref: str, providers: Mapping[str, Provider], book: PriceBook) -> Target:
     provider, model = split_ref(ref, providers)
     return Target(provider, model, book.get(provider, model), book)
+
+
+def _resolved(ref: str, providers: Mapping[str, Provider], book: PriceBook) -> Resolved:
+    try:
+        return Resolved(_target(ref, providers, book).ref)
+    except (ModelUnknown, Invalid) as error:
+        return Resolved(ref, error)
 
 
 def _full(ref: str, providers: Mapping[str, Provider]) -> str:

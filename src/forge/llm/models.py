@@ -123,6 +123,8 @@ class Reply(BaseModel):
     cost_micros: int
     call_id: str
     context_window: int
+    first_token_ms: int | None = None
+    latency_ms: int = 0
 
 
 class CallStatus(StrEnum):
@@ -161,6 +163,15 @@ class Spent(BaseModel):
     spent_micros: int
     reserved_micros: int
     limit_micros: int
+
+
+class Used(BaseModel):
+    """What calls took together."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tokens: int = 0
+    cost_micros: int = 0
 
 
 class RoleChoice(BaseModel):

@@ -14,7 +14,7 @@ from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.llm import store
 from forge.llm.errors import BudgetExceeded
-from forge.llm.models import MICROS, CallStatus, Role, Spent, Usage
+from forge.llm.models import MICROS, CallStatus, Role, Spent, Usage, Used
 from forge.llm.store import OpenCall, Settlement
 from forge.store.engine import Store, Tx
 from forge.store.outage import survives_outage
@@ -119,6 +119,16 @@ class Money:
         if found:
             log.warning("booked %d calls at their worst case: nobody settled them in time", len(found))
 
+    @survives_outage
+    async def write_off(self, spender: Spender) -> None:
+        """What this spender began before its process died, when nobody will begin it again."""
+        async with self._database.begin() as tx:
+            await self._write_off(tx, spender.key)
+
+    async def spent_in_run(self, run_id: str) -> int:
+        async with self._database.read() as tx:
+            return (await store.find_ledgers(tx, [_run_key(run_id)]))[_run_key(run_id)].spent_micros
+
     async def spent(self, account_id: str) -> list[Spent]:
         """The account's day and the server's."""
         async with self._database.read() as tx:
@@ -164,6 +174,11 @@ class Money:
                 await store.book(
                     tx, key, reserved_micros=call.reserved_micros, cost_micros=settlement.cost_micros
                 )
+
+
+async def used_by_scope(tx: Tx, account_id: str) -> dict[str, Used]:
+    """What was ever used in the name of each bot (`bot:<id>`)."""
+    return await store.used_by_scope(tx, account_id)
 
 
 def _lost(call: OpenCall, at: datetime) -> Settlement:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from forge.llm.messages import StopReason
-from forge.llm.models import CallStatus, ModelCall, Price, Provider, Role, Usage
+from forge.llm.models import CallStatus, ModelCall, Price, Provider, Role, Usage, Used
 from forge.llm.tables import (
     ledgers,
     model_budgets,
@@ -279,6 +279,22 @@ async def spent_by_model(tx: Tx, account_id: str, since: datetime) -> dict[str, 
         .group_by(model_calls.c.provider, model_calls.c.model)
     )
     return {f"{row.provider}:{row.model}": int(row.cost) for row in found}
+
+
+async def used_by_scope(tx: Tx, account_id: str) -> dict[str, Used]:
+    """All calls that were made for something of its own, such as a bot."""
+    kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+    tokens = sum((model_calls.c[kind] for kind in kinds[1:]), model_calls.c[kinds[0]])
+    found = await tx.execute(
+        sa.select(
+            model_calls.c.scope,
+            sa.func.sum(tokens).label("tokens"),
+            sa.func.sum(model_calls.c.cost_micros).label("cost"),
+        )
+        .where(model_calls.c.account_id == account_id, model_calls.c.scope != "")
+        .group_by(model_calls.c.scope)
+    )
+    return {row.scope: Used(tokens=int(row.tokens), cost_micros=int(row.cost)) for row in found}
 
 
 def _call(row: dict[str, Any]) -> ModelCall:
