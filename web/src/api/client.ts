@@ -2,7 +2,13 @@
 import createFetch from "openapi-fetch";
 import type { paths } from "./schema.gen";
 
-type ErrorBody = { code: string; message: string; hint?: string | null; field?: string | null };
+type ErrorBody = {
+  code: string;
+  message: string;
+  hint?: string | null;
+  field?: string | null;
+  detail?: unknown;
+};
 export type Envelope<T> = { data: T; meta: { next_cursor?: string | null } };
 export type Answer<Body> = { data?: Body; error?: unknown; response: Response };
 
@@ -15,6 +21,8 @@ export class ApiError extends Error {
   readonly hint: string | null;
   /** The form field the message is about, if it is about one. */
   readonly field: string | null;
+  /** What is needed to go on, as data: what a conflict is with, for instance. */
+  readonly detail: unknown;
   readonly requestId: string | null;
 
   /** The server names a field by its way to it, `body.name`; a form knows it as `name`. */
@@ -25,6 +33,7 @@ export class ApiError extends Error {
     this.code = body.code;
     this.hint = body.hint ?? null;
     this.field = way?.split(".").at(-1) ?? null;
+    this.detail = body.detail ?? null;
     this.requestId = requestId;
   }
 }

@@ -41,6 +41,31 @@ export type Interjection = EventOf<"agent.heard">["data"]["messages"][number];
 export type AgentRole = EventOf<"agent.started">["data"]["role"];
 export type AgentLimits = EventOf<"agent.started">["data"]["limits"];
 
+export type Bot = Got<"/api/v1/bots">[number];
+export type BotStatus = Bot["status"];
+export type Identity = Bot["identity"];
+export type BotCategory = Identity["category"];
+export type BotSkill = Got<"/api/v1/bots/{bot}/skills">[number];
+export type BotBundle = Got<"/api/v1/bots/{bot}/export">;
+export type NewBot = paths["/api/v1/bots"]["post"]["requestBody"]["content"]["application/json"];
+export type BotChange = paths["/api/v1/bots/{bot}"]["patch"]["requestBody"]["content"]["application/json"];
+export type BotSort = NonNullable<NonNullable<paths["/api/v1/bots"]["get"]["parameters"]["query"]>["sort"]>;
+
+export type FileState = Got<"/api/v1/bots/{bot}/{file}">;
+export type BotFile = FileState["file"];
+export type FileProblem = FileState["problems"][number];
+export type FileVersion = Got<"/api/v1/bots/{bot}/{file}/versions">[number];
+export type FileVersionDetail = Got<"/api/v1/bots/{bot}/{file}/versions/{number}">;
+export type FileDiff = Got<"/api/v1/bots/{bot}/{file}/diff">;
+export type DiffRow = FileDiff["rows"][number];
+/** The `detail` of an error with the code `file_changed`; errors are not part of the schema. */
+export type FileConflict = { current: FileState; theirs: FileDiff | null; yours: FileDiff };
+
+export type Memory = Got<"/api/v1/bots/{bot}/memories">[number];
+export type MemoryCategory = Memory["category"];
+export type MemoryMatch = Got<"/api/v1/bots/{bot}/memories/recall">[number];
+export type RecallWay = Got<"/api/v1/memories/way">;
+
 export type Workspace = Got<"/api/v1/workspaces">[number];
 export type FileEntry = Got<"/api/v1/workspaces/{workspace_id}/files">[number];
 export type FileText = Got<"/api/v1/workspaces/{workspace_id}/file">;

@@ -1,5 +1,6 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { refreshBot } from "./bots";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
@@ -7,7 +8,7 @@ import type { Event, Gate, Run } from "./types";
 
 /**
  * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
- * the query cache. Mounted once, by the shell. `onGateOpened` hears of each new question.
+ * the query cache, and what changed about a bot is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
  */
 export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
   const live = useLive();
@@ -22,12 +23,15 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
       },
       // Lists may have been read before "now": read them once more. After that the stream is complete.
       onSubscribed: () => {
-        if (isFirst) for (const queryKey of [["runs"], ["gates"]]) cache.invalidateQueries({ queryKey });
+        if (isFirst) for (const queryKey of READ_EARLY) cache.invalidateQueries({ queryKey });
         isFirst = false;
       },
     });
   }, [live, cache, accountId, onGateOpened]);
 }
+
+/** What a page may have shown before it could hear of changes. */
+const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"]];
 
 function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
   if (event.type === "run.changed") {
@@ -36,6 +40,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     const { gate } = event.data;
     cache.setQueryData(openGatesQuery.queryKey, (gates) => gates && withGate(gates, gate));
     if (gate.status === "open") onGateOpened(gate);
+  } else if (event.type === "bot.changed") {
+    refreshBot(cache, event.data);
   }
 }
 

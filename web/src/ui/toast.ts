@@ -26,8 +26,9 @@ class Toasts {
     return () => this.#watchers.delete(onChange);
   };
 
-  ok(message: string): void {
-    this.#show({ tone: "ok", message, hint: null });
+  /** Something is done; the action is usually the way back. */
+  ok(message: string, action?: NonNullable<Toast["action"]>): void {
+    this.#show({ tone: "ok", message, hint: null, ...(action && { action }) });
   }
 
   error(error: unknown): void {
@@ -56,4 +57,5 @@ class Toasts {
 
 export const toast = new Toasts();
 
-export const lifetime = ({ tone }: Toast): number => (tone === "ok" ? SHORT_MS : LONG_MS);
+export const lifetime = ({ tone, action }: Toast): number =>
+  tone === "ok" && action === undefined ? SHORT_MS : LONG_MS;

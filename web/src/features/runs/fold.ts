@@ -89,7 +89,15 @@ function applyEvent(view: RunView, event: Event): RunView {
       return { ...view, gates: settled(view.gates, event.data.gate_id, "closed") };
     case "run.changed":
     case "gate.changed":
-      return view; // These belong to the account's stream.
+    case "bot.changed":
+    case "chat.asked":
+    case "chat.resumed":
+    case "chat.answered":
+    case "chat.changed":
+    case "chat.summarised":
+    case "chat.remembered":
+    case "chat.delta":
+      return view; // These belong to the streams of the account and of conversations.
     case "agent.started":
     case "agent.turn":
     case "agent.tool":

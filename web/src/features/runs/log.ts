@@ -62,6 +62,14 @@ function say(event: Event): Said {
     case "agent.delta":
     case "run.changed":
     case "gate.changed":
+    case "bot.changed":
+    case "chat.asked":
+    case "chat.resumed":
+    case "chat.answered":
+    case "chat.changed":
+    case "chat.summarised":
+    case "chat.remembered":
+    case "chat.delta":
       return null;
     default:
       return sayUnknown(event);

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
+import { modelsQuery } from "@/api/models";
 import { ErrorState } from "@/ui/ErrorState";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Budgets } from "./Budgets";
 import { Calls } from "./Calls";
 import { FirstSteps } from "./FirstSteps";
-import { modelsQuery } from "./models";
 import { Prices } from "./Prices";
 import { Providers } from "./Providers";
 import { Roles } from "./Roles";

@@ -1,24 +1,18 @@
 /** Reading and changing everything about models. */
 import {
   infiniteQueryOptions,
-  queryOptions,
   type UseMutationResult,
   useMutation,
   useQueryClient,
 } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "@/api/client";
-import type { ModelCall, ModelPrice, ModelProvider, ModelRole, Models } from "@/api/types";
+import { modelsQuery } from "@/api/models";
+import type { ModelCall, ModelPrice, ModelProvider, ModelRole } from "@/api/types";
 import { toast } from "@/ui/toast";
 import { putSecret, secretsQuery } from "../secrets";
 
-const KEY = "models";
 const CALLS = "model-calls";
 const CALLS_A_PAGE = 20;
-
-export const modelsQuery = queryOptions<Models>({
-  queryKey: [KEY],
-  queryFn: ({ signal }) => unwrap(http.GET("/api/v1/models", { signal })),
-});
 
 export const callsQuery = infiniteQueryOptions({
   queryKey: [CALLS],
@@ -90,7 +84,7 @@ export function useChange<Given, Got>(
     },
     onSettled: () =>
       Promise.all(
-        [[KEY], [CALLS], secretsQuery.queryKey].map((queryKey) => queries.invalidateQueries({ queryKey })),
+        [modelsQuery.queryKey, [CALLS], secretsQuery.queryKey].map((queryKey) => queries.invalidateQueries({ queryKey })),
       ),
   });
 }
