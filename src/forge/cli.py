@@ -25,7 +25,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
     "gates": ("forge.runs.gates_cli:gates", "See and answer what waits for you."),
     "workspaces": ("forge.workspace.cli:workspaces", "Make workspaces and look into them."),
-    "mcp": ("forge.agents.mcp_cli:mcp", "Serve a workspace's tools to Claude Code, Codex and others."),
+    "mcp": (
+        "forge.bots.mcp.cli:mcp",
+        "Serve a workspace's tools and the bots to Claude Code, Codex and others.",
+    ),
     "demo": ("forge.demo.cli:demo", "Start a model server that answers from a script."),
     "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
     "version": ("forge.server.cli:version", "Print the version."),

@@ -7,13 +7,32 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters, types
 from tests.support.server import Server
 from tests.support.terminal import FORGE, Terminal, clean_environment
 
-from forge.agents.mcp_server import make_server
-from forge.agents.tools import ToolContext
+from forge.agents.tools import ToolBox, ToolContext
 from forge.agents.toolset import builder_tools
+from forge.bots.mcp.server import make_server
+from forge.bots.mcp.workspace_tools import WorkspaceTools
+from forge.sandbox.choice import Sandboxes
+from forge.workspace.files import Files
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret.txt").write_text("the secret that lies outside")
+    return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path, outside: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
 
 
 def client(cwd: Path, *arguments: str, **environment: str) -> AbstractAsyncContextManager[Client]:
@@ -49,9 +68,15 @@ async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
     assert (root / "test_a.py").read_text() == "import unittest\n"
 
 
-async def test_the_tools_are_those_of_our_own_agents(context: ToolContext):
+async def test_the_tools_are_those_of_our_own_agents(root: Path):
     box = builder_tools()
-    async with Client(make_server(box, context)) as forge:
+    with Files(root) as files:
+        tools = WorkspaceTools(box, ToolContext(files, Sandboxes()))
+        await check_tools(box, make_server([tools]))
+
+
+async def check_tools(box: ToolBox, server: Any):
+    async with Client(server) as forge:
         listed = (await forge.list_tools()).tools
         assert [(tool.name, tool.description, tool.input_schema) for tool in listed] == [
             (spec.name, spec.description, spec.parameters) for spec in box.specs()
@@ -107,6 +132,6 @@ def test_a_client_that_talks_nonsense_is_answered_all_the_same(root: Path):
 
 
 def test_saying_what_it_does_loads_neither_server_nor_tools():
-    code = "import sys, forge.agents.mcp_cli; print(sorted({'sqlalchemy', 'mcp', 'pydantic', 'asyncio'} & set(sys.modules)))"
+    code = "import sys, forge.bots.mcp.cli; print(sorted({'sqlalchemy', 'mcp', 'pydantic', 'asyncio'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,0 +1,27 @@
+"""The line below an answer: what it was made with, and what it took."""
+
+from datetime import timedelta
+
+from forge.bots.chat.models import AnswerFacts, Message, MessageStatus
+from forge.llm.models import MICROS
+from forge.terminal.text import duration
+
+
+def footer(message: Message) -> str:
+    """`model · temperature · tokens · cost · time`, after how it ended if that was not by itself."""
+    if message.answer is None:
+        return ""
+    ended = [] if message.status is MessageStatus.DONE else [message.status.value]
+    return " · ".join([*ended, *_facts(message.answer)])
+
+
+def _facts(facts: AnswerFacts) -> list[str]:
+    said = [facts.model] if facts.model else []
+    said.append(f"temperature {facts.temperature:g}")
+    if facts.usage.sent or facts.usage.output:
+        cached = f" ({facts.usage.cache_read:,} cached)" if facts.usage.cache_read else ""
+        said.append(f"{facts.usage.sent:,} tokens in{cached}, {facts.usage.output:,} out")
+    said.append(f"${facts.cost_micros / MICROS:.4f}")
+    if facts.duration_ms is not None:
+        said.append(duration(timedelta(milliseconds=facts.duration_ms)))
+    return said

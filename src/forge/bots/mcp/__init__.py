@@ -1,0 +1,1 @@
+"""`forge mcp`: a directory's tools and the server's bots, for clients of the Model Context Protocol."""

@@ -1,0 +1,19 @@
+"""Text that bots bring along, before another model reads it as the description of a tool."""
+
+import unicodedata
+
+LONGEST = 500
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_JOINER = "\N{ZERO WIDTH JOINER}"
+"""Holds some emoji together, and shows."""
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """One line without anything that a person would not see: control characters, marks of direction, tags."""
+    seen = "".join(" " if _is_hidden(character) else character for character in text)
+    line = " ".join(seen.split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+
+
+def _is_hidden(character: str) -> bool:
+    return character != _JOINER and unicodedata.category(character) in _HIDDEN
