@@ -84,7 +84,9 @@ export function useChange<Given, Got>(
     },
     onSettled: () =>
       Promise.all(
-        [modelsQuery.queryKey, [CALLS], secretsQuery.queryKey].map((queryKey) => queries.invalidateQueries({ queryKey })),
+        [modelsQuery.queryKey, [CALLS], secretsQuery.queryKey].map((queryKey) =>
+          queries.invalidateQueries({ queryKey }),
+        ),
       ),
   });
 }

@@ -1,0 +1,138 @@
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { EditorState, type Extension } from "@codemirror/state";
+import {
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
+import { COLOURS, type EditorLanguage, LANGUAGES } from "./language";
+import { lineSeparator, stretchOf } from "./lines";
+import { THEME } from "./theme";
+
+export type EditorMark = {
+  line: number | null;
+  column: number | null;
+  message: string;
+  isWarning: boolean;
+};
+export type EditorHandle = { goTo: (line: number | null, column: number | null) => void };
+
+type Props = {
+  label: string;
+  text: string;
+  language: EditorLanguage;
+  marks?: readonly EditorMark[];
+  isReadOnly?: boolean;
+  onChange?: (text: string) => void;
+  ref?: Ref<EditorHandle>;
+};
+
+const NO_MARKS: readonly EditorMark[] = [];
+
+/** A text to write in, with line numbers, colours and marks. What is typed comes back character for character. */
+export function Editor({
+  label,
+  text,
+  language,
+  marks = NO_MARKS,
+  isReadOnly = false,
+  onChange,
+  ref,
+}: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const tell = useRef(onChange);
+  useEffect(() => {
+    tell.current = onChange;
+  });
+
+  const extensions = useMemo(
+    () => [...looks(label, language, isReadOnly), telling((changed) => tell.current?.(changed))],
+    [label, language, isReadOnly],
+  );
+  const first = useRef(text);
+  useEffect(() => {
+    if (!box.current) return;
+    const opened = new EditorView({ parent: box.current, state: begin(first.current, extensions) });
+    view.current = opened;
+    return () => {
+      first.current = opened.state.sliceDoc();
+      opened.destroy();
+    };
+  }, [extensions]);
+
+  // Marks move along with what is typed. They are set anew when there are others, or a text from outside.
+  const latestMarks = useRef(marks);
+  useEffect(() => {
+    const shown = view.current;
+    if (!shown || shown.state.sliceDoc() === text) return;
+    shown.setState(begin(text, extensions));
+    mark(shown, latestMarks.current);
+  }, [text, extensions]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies(extensions): an editor that was built anew has none
+  useEffect(() => {
+    latestMarks.current = marks;
+    if (view.current) mark(view.current, marks);
+  }, [marks, extensions]);
+
+  useImperativeHandle(ref, () => ({
+    goTo: (line, column) => {
+      const shown = view.current;
+      if (!shown) return;
+      const anchor = stretchOf(shown.state.doc, line, column).from;
+      shown.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+      shown.focus();
+    },
+  }));
+  return <div ref={box} className="h-full min-h-0" />;
+}
+
+function begin(text: string, extensions: Extension): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [extensions, EditorState.lineSeparator.of(lineSeparator(text))],
+  });
+}
+
+function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Extension[] {
+  return [
+    lineNumbers(),
+    lintGutter(),
+    history(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    LANGUAGES[language],
+    syntaxHighlighting(COLOURS),
+    THEME,
+    EditorView.lineWrapping,
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.contentAttributes.of({
+      "aria-label": label,
+      "aria-readonly": String(isReadOnly),
+      spellcheck: String(language === "markdown" && !isReadOnly),
+    }),
+  ];
+}
+
+const telling = (tell: (text: string) => void): Extension =>
+  EditorView.updateListener.of((update) => {
+    if (update.docChanged) tell(update.state.sliceDoc());
+  });
+
+function mark(view: EditorView, marks: readonly EditorMark[]): void {
+  view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state, marks)));
+}
+
+function toDiagnostics({ doc }: EditorState, marks: readonly EditorMark[]): Diagnostic[] {
+  return marks.map(({ line, column, message, isWarning }) => ({
+    ...stretchOf(doc, line, column),
+    severity: isWarning ? "warning" : "error",
+    message,
+  }));
+}
