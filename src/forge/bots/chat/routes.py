@@ -14,7 +14,8 @@ from forge.bots.chat.models import (
     SessionDetail,
     Turn,
 )
-from forge.bots.chat.service import Chats, Sessions
+from forge.bots.chat.service import Chats
+from forge.bots.chat.sessions import Sessions
 from forge.bots.routes import BotRef
 from forge.bots.routes import Service as Bots
 from forge.http.caller import Reader, Writer
