@@ -1,0 +1,124 @@
+"""Front matter: a `---` line, YAML, a `---` line, and Markdown below it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import yaml
+
+from forge.bots.files.nodes import Node, NotYaml, Shape, read_yaml
+from forge.bots.files.places import Places
+from forge.bots.models import BotFile, FileProblem
+
+BOM = "\ufeff"
+
+_FENCE = re.compile(r"---[ \t]*(?:\r\n|\n|\r|\Z)")
+_CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
+_BLANK = re.compile(r"\r\n|\n|\r|")
+
+
+class Unusable(Exception):
+    """The front matter cannot be read at all; raised and caught while reading one file."""
+
+    def __init__(self, problem: FileProblem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class FrontMatter:
+    file: BotFile
+    text: str
+    """The whole file."""
+    start: int
+    """Of the YAML in it."""
+    end: int
+    body: str
+    """What is below, without the blank line that separates it."""
+    root: Node
+    """Its places count from `start`."""
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.text)
+
+    def problem(
+        self, message: str, node: Node | None = None, *, hint: str | None = None, is_warning: bool = False
+    ) -> FileProblem:
+        """With the place of a node, or of the front matter as a whole."""
+        line, column = self._places.at(self.start + node.start) if node else (1, 1)
+        return FileProblem(
+            file=self.file, line=line, column=column, message=message, hint=hint, is_warning=is_warning
+        )
+
+    def find(self, key: str) -> tuple[Node, Node] | None:
+        """A key and its value."""
+        return next((pair for pair in self.root.entries() if pair[0].text == key), None)
+
+
+def read_front_matter(file: BotFile, text: str) -> FrontMatter:
+    """Raises Unusable."""
+    opening = _FENCE.match(text, len(BOM) if text.startswith(BOM) else 0)
+    if opening is None:
+        raise Unusable(_missing(file, "The file does not begin with front matter."))
+    closing = _CLOSING.search(text, opening.end())
+    if closing is None:
+        raise Unusable(_missing(file, "The front matter has no end."))
+    blank = _BLANK.match(text, closing.end())
+    body = text[blank.end() if blank else closing.end() :]
+    root = _root(file, text, opening.end(), closing.start())
+    return FrontMatter(file, text, opening.end(), closing.start(), body, root)
+
+
+def _root(file: BotFile, text: str, start: int, end: int) -> Node:
+    try:
+        root = read_yaml(text[start:end])
+        if root.is_null:
+            return Node(Shape.MAPPING, root.start, root.end)
+        if root.shape is not Shape.MAPPING:
+            raise NotYaml(
+                "The front matter is no list of keys.", root.start, "Write lines such as `name: Ada`."
+            )
+    except NotYaml as error:
+        line, column = Places(text).at(start + error.offset)
+        problem = FileProblem(file=file, line=line, column=column, message=error.message, hint=error.hint)
+        raise Unusable(problem) from error
+    return root
+
+
+def _missing(file: BotFile, message: str) -> FileProblem:
+    hint = "Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+    return FileProblem(file=file, line=1, column=1, message=message, hint=hint)
+
+
+def write_front_matter(values: Mapping[str, Any], body: str) -> str:
+    separator = "\n" if body else ""
+    return f"---\n{write_yaml(values)}---\n{separator}{body}"
+
+
+def write_yaml(values: Mapping[str, Any]) -> str:
+    """Block style, a line per key, lists below; no text is folded, so that all of it is read back as it was."""
+    width = float("inf")
+    return str(
+        yaml.dump(  # pyright: ignore[reportUnknownMemberType]
+            dict(values),
+            Dumper=_Dumper,
+            allow_unicode=True,
+            sort_keys=False,
+            width=width,
+            default_flow_style=False,
+        )
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines in double quotes: the other styles change some of them."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = None if text.isprintable() else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)  # pyright: ignore[reportUnknownMemberType]
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)

@@ -1,0 +1,97 @@
+"""The little of Markdown that matters here: headings and comments, and that code is neither."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+
+_OPEN, _CLOSE = "<!--", "-->"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    """From 1."""
+    start: int
+    text: str
+    """With its end."""
+    is_code: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what is below it, up to the next heading."""
+
+    title: str
+    line: int
+    level: int
+    is_empty: bool
+
+
+def lines(text: str) -> Iterator[Line]:
+    fence = ""
+    number = 0
+    for found in _LINE.finditer(text):
+        line, number = found[0], number + 1
+        if not line:
+            return
+        mark = _FENCE.match(line)
+        is_code = bool(fence or mark)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+            fence = ""
+        yield Line(number, found.start(), line, is_code)
+
+
+def sections(text: str) -> list[Section]:
+    found: list[Section] = []
+    is_empty = True
+    heading: tuple[str, int, int] | None = None
+    for line in lines(text):
+        match = None if line.is_code else _HEADING.match(line.text.rstrip("\r\n"))
+        if match is None:
+            is_empty = is_empty and not line.text.strip()
+            continue
+        if heading:
+            found.append(Section(*heading, is_empty))
+        heading, is_empty = ((match[2] or "").strip(), line.number, len(match[1])), True
+    if heading:
+        found.append(Section(*heading, is_empty))
+    return found
+
+
+def without_comments(text: str) -> tuple[str, int | None]:
+    """The text as a reader sees it, and the line of a comment that does not end; that one stays in the text."""
+    kept: list[str] = []
+    opened: Line | None = None
+    for line in lines(text):
+        if line.is_code and opened is None:
+            kept.append(line.text)
+            continue
+        rest, is_open = _strip(line.text, is_open=opened is not None)
+        opened = (opened or line) if is_open else None
+        if rest.strip() or rest == line.text:
+            kept.append(rest)
+    if opened is None:
+        return "".join(kept), None
+    return "".join(kept) + text[text.index(_OPEN, opened.start) :], opened.number
+
+
+def _strip(line: str, *, is_open: bool) -> tuple[str, bool]:
+    kept: list[str] = []
+    place = 0
+    while True:
+        if is_open:
+            close = line.find(_CLOSE, place)
+            if close < 0:
+                return "".join(kept), True
+            place = close + len(_CLOSE)
+        begin = line.find(_OPEN, place)
+        if begin < 0:
+            return "".join([*kept, line[place:]]), False
+        kept.append(line[place:begin])
+        place, is_open = begin + len(_OPEN), True

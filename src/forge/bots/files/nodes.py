@@ -1,0 +1,152 @@
+"""YAML as a small tree of texts with their places. Nothing is constructed from it: no type, no tag, no alias.
+
+What a value means is decided by whoever knows the key, so `name: yes` is a name and `memory: yes` a truth value.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, cast
+
+import yaml
+
+MOST_DEPTH = 8
+"""No key of ours goes deeper; the parser below takes minutes for deep brackets."""
+
+_NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+
+
+class NotYaml(Exception):
+    """Raised and caught while reading one file."""
+
+    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.hint = hint
+
+
+class Shape(Enum):
+    SCALAR = auto()
+    LIST = auto()
+    MAPPING = auto()
+
+
+@dataclass(slots=True)
+class Node:
+    shape: Shape
+    start: int
+    end: int
+    """Behind its last character; comments and blank lines after a block do not belong to it."""
+    text: str = ""
+    is_null: bool = False
+    is_flow: bool = False
+    items: list["Node"] = field(default_factory=list["Node"])
+    """Of a mapping: key, value, key, value."""
+
+    def entries(self) -> Iterator[tuple["Node", "Node"]]:
+        return zip(self.items[::2], self.items[1::2], strict=True)
+
+    def plain(self) -> Any:
+        """Texts, lists and mappings of texts; what is empty is None."""
+        match self.shape:
+            case Shape.SCALAR:
+                return None if self.is_null else self.text
+            case Shape.LIST:
+                return [item.plain() for item in self.items]
+            case Shape.MAPPING:
+                return {key.text: value.plain() for key, value in self.entries()}
+
+
+def read_yaml(text: str) -> Node:
+    """The one document of a text; an empty mapping when there is none. Raises NotYaml."""
+    if found := _FORBIDDEN.search(text):
+        raise NotYaml(
+            f"The character U+{ord(found[0]):04X} is not allowed here.",
+            found.start(),
+            'Remove it, or write it in double quotes as an escape, such as "\\x07".',
+        )
+    try:
+        return _Builder(text).build()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = error.problem or "it cannot be read"
+        hint = "Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+        raise NotYaml(f"This is not YAML: {said}.", mark.index if mark else 0, hint) from error
+    except yaml.YAMLError as error:
+        raise NotYaml("This is not YAML.", 0) from error
+
+
+class _Builder:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._open: list[Node] = []
+        self._root: Node | None = None
+
+    def build(self) -> Node:
+        loader = yaml.CSafeLoader
+        for event in cast("list[Any]", yaml.parse(self._text, Loader=loader)):  # pyright: ignore[reportUnknownMemberType]
+            self._take(event, event.start_mark.index, event.end_mark.index)
+        return self._root or Node(Shape.MAPPING, 0, 0)
+
+    def _take(self, event: Any, start: int, end: int) -> None:
+        if isinstance(event, yaml.NodeEvent):
+            _refuse_indirection(event, start)
+        if isinstance(event, yaml.ScalarEvent):
+            text: str = event.value
+            is_null = event.style is None and text in _NULLS
+            self._put(Node(Shape.SCALAR, start, self._trimmed(start, end), text, is_null))
+        elif isinstance(event, yaml.MappingStartEvent):
+            self._begin(Node(Shape.MAPPING, start, end, is_flow=bool(event.flow_style)))
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._begin(Node(Shape.LIST, start, end, is_flow=bool(event.flow_style)))
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            self._finish(end)
+
+    def _begin(self, node: Node) -> None:
+        if len(self._open) >= MOST_DEPTH:
+            raise NotYaml("This is nested too deeply.", node.start)
+        self._put(node)
+        self._open.append(node)
+
+    def _finish(self, end: int) -> None:
+        node = self._open.pop()
+        is_block = not node.is_flow and node.items
+        node.end = node.items[-1].end if is_block else end
+        if node.shape is Shape.MAPPING:
+            _check_keys(node)
+
+    def _put(self, node: Node) -> None:
+        if self._open:
+            self._open[-1].items.append(node)
+        elif self._root is None:
+            self._root = node
+        else:
+            raise NotYaml(
+                "There is a second document here.", node.start, "Remove the `...` or `---` above it."
+            )
+
+    def _trimmed(self, start: int, end: int) -> int:
+        """The parser counts the line ends behind a block of text as part of it."""
+        return start + len(self._text[start:end].rstrip("\r\n \t"))
+
+
+def _refuse_indirection(event: Any, start: int) -> None:
+    if isinstance(event, yaml.AliasEvent) or event.anchor:
+        raise NotYaml(
+            "Anchors (&) and aliases (*) are not used here.", start, "Write the value out, or quote it."
+        )
+    if event.tag is not None:
+        raise NotYaml("Tags (!) are not used here.", start, "Remove the tag, or put the value in quotes.")
+
+
+def _check_keys(mapping: Node) -> None:
+    seen: set[str] = set()
+    for key, _ in mapping.entries():
+        if key.shape is not Shape.SCALAR:
+            raise NotYaml("A key must be a word.", key.start)
+        if key.text in seen:
+            raise NotYaml(f"`{key.text[:60]}` is here a second time.", key.start, "Keep one of the two.")
+        seen.add(key.text)

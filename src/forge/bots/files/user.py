@@ -1,0 +1,51 @@
+"""`USER.md`: what a person wants a bot to know about them. Plain Markdown; only people write it."""
+
+from forge.bots.files.frontmatter import BOM
+from forge.bots.files.markdown import sections, without_comments
+from forge.bots.files.parsed import Parsed
+from forge.bots.files.text import unusable_text
+from forge.bots.models import BotFile, FileProblem
+
+
+def parse_user(text: str) -> Parsed[str]:
+    """What it says: without comments, and nothing when there are only headings."""
+    if problem := unusable_text(BotFile.USER, text):
+        return Parsed(None, [problem])
+    said, unclosed = without_comments(text.removeprefix(BOM))
+    if not _says_something(said):
+        said = ""
+    if unclosed is None:
+        return Parsed(said.strip())
+    problem = FileProblem(
+        file=BotFile.USER,
+        line=unclosed,
+        message="A comment begins here and does not end.",
+        hint="Close it with `-->`.",
+        is_warning=True,
+    )
+    return Parsed(said.strip(), [problem])
+
+
+def _says_something(text: str) -> bool:
+    found = sections(text)
+    written = sum(1 for line in text.splitlines() if line.strip())
+    return written > len(found)
+
+
+def render_user(name: str) -> str:
+    return _BRIEFING.format(name=" ".join(name.split()))
+
+
+_BRIEFING = """\
+# Preferences
+
+<!-- How {name} should talk with you: language, length, form. -->
+
+# Standing instructions
+
+<!-- What always holds, such as: give prices in euros. -->
+
+# Important context
+
+<!-- What is good to know: your work, your projects, the people in them. -->
+"""
