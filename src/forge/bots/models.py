@@ -4,13 +4,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from forge.events.models import EventData
 
 MAX_NAME = 200
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_SLUG = 64
+BUNDLE_FORMAT = 1
 
 
 def _without_nul(text: str) -> str:
@@ -221,12 +222,18 @@ class NewClone(BaseModel):
     name: Name | None = Field(default=None, description="Without it: the name, and (Clone).")
 
 
+def _known_format(number: object) -> object:
+    if isinstance(number, int) and number > BUNDLE_FORMAT:
+        raise ValueError(f"was made by a newer Forge (format {number}); this one reads {BUNDLE_FORMAT}")
+    return number
+
+
 class Bundle(BaseModel):
     """A bot as one file: what it is, without its memory, its conversations and any secret."""
 
     model_config = ConfigDict(extra="forbid")
 
-    forge_bot: Literal[1]
+    forge_bot: Annotated[Literal[1], BeforeValidator(_known_format)]
     slug: Annotated[str, Field(max_length=MAX_SLUG)]
     exported_at: datetime
     files: dict[str, Words]

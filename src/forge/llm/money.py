@@ -5,7 +5,7 @@ open and books it at its worst case: nobody knows better, and a budget must not 
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -176,9 +176,9 @@ class Money:
                 )
 
 
-async def used_by_scope(tx: Tx, account_id: str) -> dict[str, Used]:
-    """What was ever used in the name of each bot (`bot:<id>`)."""
-    return await store.used_by_scope(tx, account_id)
+async def used_by_scope(tx: Tx, account_id: str, scopes: Collection[str]) -> dict[str, Used]:
+    """What was ever used in these scopes, such as `bot:<id>`; those that used nothing are not in it."""
+    return await store.used_by_scope(tx, account_id, scopes)
 
 
 def _lost(call: OpenCall, at: datetime) -> Settlement:

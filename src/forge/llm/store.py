@@ -1,6 +1,6 @@
 """The SQL of models, ledgers and calls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -281,8 +281,8 @@ async def spent_by_model(tx: Tx, account_id: str, since: datetime) -> dict[str, 
     return {f"{row.provider}:{row.model}": int(row.cost) for row in found}
 
 
-async def used_by_scope(tx: Tx, account_id: str) -> dict[str, Used]:
-    """All calls that were made for something of its own, such as a bot."""
+async def used_by_scope(tx: Tx, account_id: str, scopes: Collection[str]) -> dict[str, Used]:
+    """By all calls there ever were."""
     kinds = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
     tokens = sum((model_calls.c[kind] for kind in kinds[1:]), model_calls.c[kinds[0]])
     found = await tx.execute(
@@ -291,7 +291,7 @@ async def used_by_scope(tx: Tx, account_id: str) -> dict[str, Used]:
             sa.func.sum(tokens).label("tokens"),
             sa.func.sum(model_calls.c.cost_micros).label("cost"),
         )
-        .where(model_calls.c.account_id == account_id, model_calls.c.scope != "")
+        .where(model_calls.c.account_id == account_id, model_calls.c.scope.in_(scopes))
         .group_by(model_calls.c.scope)
     )
     return {row.scope: Used(tokens=int(row.tokens), cost_micros=int(row.cost)) for row in found}

@@ -1,0 +1,147 @@
+"""The SQL of bots. What a version says is in `versions/store.py`; the numbers here are over all bots at once."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from forge.bots.chat.models import MessageStatus
+from forge.bots.models import Bot, BotFile, BotStatus
+from forge.bots.tables import bot_memories, bot_versions, bots, chat_messages, chat_sessions
+from forge.store.engine import Tx
+
+_COLUMNS = [bots.c[name] for name in Bot.model_fields]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What was said to a bot."""
+
+    sessions: int = 0
+    answering: int = 0
+    messages: int = 0
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest version of a file: what the file should be."""
+
+    number: int
+    hash: str
+
+
+async def insert(tx: Tx, bot: Bot, account_id: str) -> bool:
+    """False when the slug is taken. Waits for another transaction that is just taking it."""
+    values = {**bot.model_dump(mode="python"), "identity": bot.identity.model_dump(mode="json")}
+    statement = tx.insert(bots).values(account_id=account_id, **values)
+    made = await tx.execute(statement.on_conflict_do_nothing(index_elements=["slug"]).returning(bots.c.id))
+    return made.one_or_none() is not None
+
+
+async def exists(tx: Tx, bot_id: str) -> bool:
+    return (await tx.execute(sa.select(bots.c.id).where(bots.c.id == bot_id))).one_or_none() is not None
+
+
+async def find(tx: Tx, account_id: str, ref: str) -> Bot | None:
+    """By id, else by slug: a slug may look like an id."""
+    query = sa.select(*_COLUMNS).where(
+        bots.c.account_id == account_id, (bots.c.id == ref) | (bots.c.slug == ref)
+    )
+    found = [_bot(row) for row in (await tx.execute(query)).mappings()]
+    return min(found, key=lambda bot: bot.id != ref, default=None)
+
+
+async def list_all(tx: Tx, account_id: str) -> list[Bot]:
+    """Newest first, the deleted ones included."""
+    query = sa.select(*_COLUMNS).where(bots.c.account_id == account_id)
+    found = await tx.execute(query.order_by(bots.c.created_at.desc(), bots.c.id.desc()))
+    return [_bot(row) for row in found.mappings()]
+
+
+async def list_some(tx: Tx, bot_ids: Collection[str]) -> list[Bot]:
+    found = await tx.execute(sa.select(*_COLUMNS).where(bots.c.id.in_(bot_ids)))
+    return [_bot(row) for row in found.mappings()]
+
+
+async def change_status(tx: Tx, bot_id: str, status: BotStatus, at: datetime) -> bool:
+    """False when it has that status, or is deleted."""
+    is_other = (bots.c.status != status.value) & bots.c.deleted_at.is_(None)
+    statement = sa.update(bots).where(bots.c.id == bot_id, is_other)
+    return (await tx.execute(statement.values(status=status.value, updated_at=at))).rowcount > 0
+
+
+async def mark_deleted(tx: Tx, bot_id: str, at: datetime) -> bool:
+    """False when it was deleted before."""
+    statement = sa.update(bots).where(bots.c.id == bot_id, bots.c.deleted_at.is_(None))
+    return (await tx.execute(statement.values(deleted_at=at, updated_at=at))).rowcount > 0
+
+
+async def unmark_deleted(tx: Tx, bot_id: str, at: datetime) -> bool:
+    """False when it is not deleted, or gone."""
+    statement = sa.update(bots).where(bots.c.id == bot_id, bots.c.deleted_at.is_not(None))
+    return (await tx.execute(statement.values(deleted_at=None, updated_at=at))).rowcount > 0
+
+
+async def deleted_before(tx: Tx, moment: datetime, limit: int) -> list[tuple[str, str]]:
+    """Id and slug, the oldest first."""
+    query = sa.select(bots.c.id, bots.c.slug).where(bots.c.deleted_at < moment)
+    return [(row.id, row.slug) for row in await tx.execute(query.order_by(bots.c.deleted_at).limit(limit))]
+
+
+async def purge(tx: Tx, bot_id: str, before: datetime) -> bool:
+    """With its versions, conversations and memories; False when somebody took the deletion back."""
+    found = await tx.execute(sa.delete(bots).where(bots.c.id == bot_id, bots.c.deleted_at < before))
+    return found.rowcount > 0
+
+
+async def session_ids(tx: Tx, bot_id: str) -> list[str]:
+    return list(
+        (await tx.execute(sa.select(chat_sessions.c.id).where(chat_sessions.c.bot_id == bot_id))).scalars()
+    )
+
+
+async def newest_versions(tx: Tx, bot_ids: Collection[str]) -> dict[tuple[str, BotFile], Newest]:
+    """Of every file of these bots."""
+    own = bot_versions.c.bot_id.in_(bot_ids)
+    newest = (
+        sa.select(
+            bot_versions.c.bot_id, bot_versions.c.file, sa.func.max(bot_versions.c.number).label("number")
+        )
+        .where(own)
+        .group_by(bot_versions.c.bot_id, bot_versions.c.file)
+        .subquery()
+    )
+    is_newest = sa.and_(*(bot_versions.c[name] == newest.c[name] for name in ("bot_id", "file", "number")))
+    columns = (bot_versions.c.bot_id, bot_versions.c.file, bot_versions.c.number, bot_versions.c.hash)
+    found = await tx.execute(sa.select(*columns).join(newest, is_newest))
+    return {(row.bot_id, BotFile(row.file)): Newest(row.number, row.hash) for row in found}
+
+
+async def count_talk(tx: Tx, bot_ids: Collection[str]) -> dict[str, Numbers]:
+    """Conversations and messages of each bot."""
+    is_written = chat_messages.c.status == MessageStatus.WRITING.value
+    query = (
+        sa.select(
+            chat_sessions.c.bot_id,
+            sa.func.count(sa.distinct(chat_sessions.c.id)).label("sessions"),
+            sa.func.count(chat_messages.c.id).label("messages"),
+            sa.func.count(sa.distinct(sa.case((is_written, chat_sessions.c.id)))).label("answering"),
+        )
+        .select_from(chat_sessions.outerjoin(chat_messages, chat_messages.c.session_id == chat_sessions.c.id))
+        .where(chat_sessions.c.bot_id.in_(bot_ids))
+        .group_by(chat_sessions.c.bot_id)
+    )
+    found = await tx.execute(query)
+    return {row.bot_id: Numbers(row.sessions, row.answering, row.messages) for row in found}
+
+
+async def count_memories(tx: Tx, bot_ids: Collection[str]) -> int:
+    query = sa.select(sa.func.count()).where(bot_memories.c.bot_id.in_(bot_ids))
+    return (await tx.execute(query)).scalar_one()
+
+
+def _bot(row: sa.RowMapping) -> Bot:
+    values: dict[str, Any] = dict(row)
+    return Bot.model_validate(values)
