@@ -22,7 +22,7 @@ from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
 
 if TYPE_CHECKING:
-    from forge.llm.adapter import DeltaKind
+    from forge.llm.adapter import DeltaKind, OnDelta
 
 SHOWN = 4000
 """Characters of a result or a thought that go into the log; the conversation has them whole."""
@@ -88,12 +88,15 @@ class Hands:
     async def think(
         self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt
     ) -> Told | dict[str, Any]:
-        """Ask the model. No money and no room are answers of their own: the loop knows what to do about them."""
+        return await self.ask(step, turn, spec, prompt, Voice(self.events, step, turn).say)
+
+    async def ask(
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, on_delta: "OnDelta"
+    ) -> Told | dict[str, Any]:
+        """One answer. No money and no room are answers of their own: the loop knows what to do about them."""
         spender = Spender(step.account_id, step.key, step.run_id, spec.scope)
         try:
-            reply = await self.gateway.call(
-                spender, spec.role, prompt, on_delta=Voice(self.events, step, turn).say
-            )
+            reply = await self.gateway.call(spender, spec.role, prompt, model=spec.model, on_delta=on_delta)
         except BudgetExceeded as error:
             return {
                 "budget": {

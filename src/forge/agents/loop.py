@@ -34,12 +34,11 @@ from forge.llm.messages import (
     said,
 )
 from forge.llm.models import Prompt, Reply, Usage
-from forge.runs.attempt import Call, Outcome, Retry
+from forge.runs.attempt import Call, Outcome
 from forge.runs.context import RunContext
 from forge.runs.journal import run_stream
 from forge.store.engine import Tx
 
-MODEL_RETRY = Retry(attempts=8, first_delay_s=2.0, longest_delay_s=120.0)
 TOOL_TIMEOUT_S = 900.0
 """Above every tool's own limit: only for one that hangs."""
 MOST_STUMBLES = 3
@@ -96,6 +95,8 @@ class Agent:
         match thought.stop:
             case StopReason.REFUSED:
                 return AgentEnd.REFUSED
+            case StopReason.LENGTH if self._spec.takes_cut_off and _is_text(thought.message):
+                return AgentEnd.DONE
             case StopReason.LENGTH:
                 self._answer_cut_off(thought.message)
             case StopReason.CONTEXT_FULL:
@@ -116,6 +117,8 @@ class Agent:
     async def _listen(self, turn: int) -> bool:
         """What people said meanwhile goes in before the model is asked, in order and as one message."""
         compacted = self._make_room(turn)
+        if not self._spec.hears and compacted is None:
+            return False
 
         async def hear(tx: Tx) -> list[Any]:
             messages = await store.take_messages(tx, self._context.run_id, turn)
@@ -156,11 +159,13 @@ class Agent:
         """The model's answer; None to try again with a shorter conversation; or the end, when the money is."""
         while True:
             answered = await self._context.step(
-                f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=MODEL_RETRY
+                f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=self._spec.retry
             )
             if "reply" in answered:
                 self._last_seen = datetime.fromisoformat(answered["at"])
                 return Reply.model_validate(answered["reply"])
+            if "interrupted" in answered:
+                return AgentEnd.INTERRUPTED
             if "too_long" in answered:
                 self._note_too_long()
                 return None
@@ -183,6 +188,7 @@ class Agent:
             messages=list(self._history),
             tools=spec.tools.specs(),
             max_output=min(spec.max_output, self._window // 4) if self._window else spec.max_output,
+            temperature=spec.temperature,
             settled=self._settled,
         )
 
@@ -196,6 +202,10 @@ class Agent:
                 "text": reply.message.text or result.text,
                 "usage": result.usage + reply.usage,
                 "cost_micros": result.cost_micros + reply.cost_micros,
+                "model": f"{reply.provider}:{reply.model}",
+                "stop": reply.stop,
+                "first_token_ms": result.first_token_ms if result.turns else reply.first_token_ms,
+                "model_ms": result.model_ms + reply.latency_ms,
             }
         )
 
@@ -268,6 +278,10 @@ class Agent:
             await self._hands.events.append(tx, run_stream(self._context.run_id), fact)
 
         await self._context.transact(name, tell)
+
+
+def _is_text(message: AssistantMessage) -> bool:
+    return bool(message.text.strip()) and not message.tool_calls
 
 
 def _groups(calls: list[ToolCall], tools: ToolBox) -> list[list[ToolCall]]:

@@ -24,6 +24,8 @@ class AgentEnd(StrEnum):
     """The model declined to go on."""
     STUCK = "stuck"
     """The model gave an empty or cut-off answer several times in a row."""
+    INTERRUPTED = "interrupted"
+    """Its process died while a model was writing, and it is left to a person whether to go on."""
 
 
 class AgentLimits(BaseModel):
@@ -47,6 +49,13 @@ class AgentResult(BaseModel):
     tool_calls: int
     usage: Usage
     cost_micros: int
+    model: str = ""
+    """`provider:model` of the last answer."""
+    stop: StopReason | None = None
+    first_token_ms: int | None = None
+    """Until the first word of the first answer."""
+    model_ms: int = 0
+    """Time spent waiting for models."""
 
 
 class ToolDetail(BaseModel):

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from forge.agents.models import AgentLimits
 from forge.agents.tools import ToolBox, ToolContext
 from forge.llm.models import Role
+from forge.runs.attempt import Retry
+
+MODEL_RETRY = Retry(attempts=8, first_delay_s=2.0, longest_delay_s=120.0)
 
 
 @dataclass(frozen=True)
@@ -19,3 +22,12 @@ class AgentSpec:
     limits: AgentLimits = field(default_factory=AgentLimits)
     scope: str = ""
     max_output: int = 16_000
+    temperature: float | None = None
+    model: str | None = None
+    """This model and no other, instead of the role's."""
+    retry: Retry = MODEL_RETRY
+    """How patient it is with a model that cannot answer."""
+    hears: bool = True
+    """Whether people may say something while it works."""
+    takes_cut_off: bool = False
+    """A text that ran into the output limit is an answer too: somebody reads it, and may ask for the rest."""

@@ -62,7 +62,11 @@ async def check_may_watch(forge: Forge, account_id: str, stream: str) -> None:
 
 
 def _guards(forge: Forge) -> dict[str, MayWatch]:
-    return {"run": forge.runs.may_watch, "account": _is_same_account}
+    return {
+        "run": forge.runs.may_watch,
+        "session": forge.sessions.may_watch,
+        "account": _is_same_account,
+    }
 
 
 async def _is_same_account(account_id: str, stream_id: str) -> bool:

@@ -41,10 +41,17 @@ class Gateway:
         await self._requests.close()
 
     async def call(
-        self, spender: Spender, role: Role, prompt: Prompt, *, on_delta: "OnDelta | None" = None
+        self,
+        spender: Spender,
+        role: Role,
+        prompt: Prompt,
+        *,
+        model: str | None = None,
+        on_delta: "OnDelta | None" = None,
     ) -> Reply:
-        """The next message of a conversation, from the first model of the role's chain that can give it."""
-        chain = await self._catalog.chain(spender.account_id, spender.scope, role)
+        """The next message of a conversation, from the first model of the role's chain that can give it; or from
+        `model`, and no other."""
+        chain = await self._chain(spender, role, model)
         awake = [one for one in chain if not self._breaker.rests(_watched(spender, one))] or chain
         for target in awake[:-1]:
             try:
@@ -54,6 +61,11 @@ class Gateway:
             except ModelFault:
                 continue  # in the books and known to the breaker; the next model may do better
         return await self.call_model(spender, role, awake[-1], prompt, on_delta=on_delta)
+
+    async def _chain(self, spender: Spender, role: Role, model: str | None) -> list[Target]:
+        if model is not None:
+            return [await self._catalog.target(spender.account_id, model)]
+        return await self._catalog.chain(spender.account_id, spender.scope, role)
 
     async def call_model(
         self,
@@ -90,10 +102,12 @@ class Gateway:
             reply = _joined(reply, more)
         raise ModelFault("The model paused again and again without an answer.")
 
-    async def ask(self, spender: Spender, role: Role, prompt: Prompt, answer: type[T]) -> T:
+    async def ask(
+        self, spender: Spender, role: Role, prompt: Prompt, answer: type[T], *, model: str | None = None
+    ) -> T:
         """An answer of a given shape. What does not fit goes back once, with the errors only."""
         asked = prompt.model_copy(update={"answer": answer_spec(answer)})
-        reply = await self.call(spender, role, asked)
+        reply = await self.call(spender, role, asked, model=model)
         try:
             return answer.model_validate_json(answer_text(reply))
         except ValidationError as error:
@@ -101,7 +115,7 @@ class Gateway:
         if reply.stop in NOT_WORTH_REPAIRING:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
         told = [*asked.messages, reply.message, correction(reply, problems)]
-        again = await self.call(spender, role, asked.model_copy(update={"messages": told}))
+        again = await self.call(spender, role, asked.model_copy(update={"messages": told}), model=model)
         try:
             return answer.model_validate_json(answer_text(again))
         except ValidationError as error:

@@ -125,6 +125,8 @@ class Requests:
             cost_micros=cost,
             call_id=call_id,
             context_window=target.price.context_window,
+            first_token_ms=clock.first_ms,
+            latency_ms=settlement.latency_ms or 0,
         )
 
     async def _settle_failed(

@@ -58,6 +58,11 @@ class Runs:
                 children=await store.list_children(tx, run_id),
             )
 
+    async def read(self, tx: Tx, run_ids: Collection[str]) -> dict[str, Run]:
+        """Those that there are."""
+        rows = [await store.find_run(tx, run_id) for run_id in run_ids]
+        return {row.run.id: row.run for row in rows if row is not None}
+
     async def find_one(self, account_id: str, run_id: str) -> Run:
         """The run alone, without its steps."""
         async with self._database.read() as tx:

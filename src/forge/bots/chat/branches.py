@@ -78,9 +78,7 @@ def newest_leaf(places: Sequence[Place], message_id: str) -> str:
 
 
 async def find_summary(tx: Tx, session_id: str, branch: Sequence[MessageRow]) -> Summary | None:
-    """The newest that covers nothing but the beginning of this branch."""
-    on_branch = {row.id for row in branch}
-    for summary in await store.list_summaries(tx, session_id):
-        if summary.upto_id in on_branch:
-            return summary
-    return None
+    """The one that covers most of this branch, and nothing beside it."""
+    places = {row.id: place for place, row in enumerate(branch)}
+    fitting = [one for one in await store.list_summaries(tx, session_id) if one.upto_id in places]
+    return max(fitting, key=lambda one: places[one.upto_id], default=None)

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from forge.bots.chat.models import AnswerFacts, MessageStatus, Speaker, Summary
-from forge.bots.tables import chat_messages, chat_sessions, chat_summaries
+from forge.bots.tables import bots, chat_messages, chat_sessions, chat_summaries
 from forge.runs.models import Problem
 from forge.store.engine import Tx
 
@@ -157,14 +157,38 @@ async def change_message(
     return _message(found) if found else None
 
 
-async def begin_try(tx: Tx, message_id: str, number: int) -> bool:
+async def begin_try(tx: Tx, message_id: str, number: int, text: str) -> bool:
     """Whether this try of an answer is the first to say so. One that is not was begun by a process that died."""
     changed = await tx.execute(
         sa.update(chat_messages)
         .where(chat_messages.c.id == message_id, chat_messages.c.tries < number)
-        .values(tries=number)
+        .values(tries=number, text=text)
     )
     return changed.rowcount > 0
+
+
+async def touch_bot(tx: Tx, bot_id: str, at: datetime) -> None:
+    await tx.execute(sa.update(bots).where(bots.c.id == bot_id).values(last_active_at=at))
+
+
+async def list_unremembered(
+    tx: Tx, *, quiet_since: datetime, not_before: datetime, limit: int
+) -> list[SessionRow]:
+    """Conversations that have been quiet for a while and have something that facts were not taken from yet."""
+    table = chat_sessions
+    found = await tx.execute(
+        sa.select(table)
+        .join(bots, bots.c.id == table.c.bot_id)
+        .where(
+            table.c.updated_at < quiet_since,
+            table.c.updated_at > not_before,
+            table.c.head_id.is_distinct_from(table.c.remembered_id),
+            bots.c.deleted_at.is_(None),
+        )
+        .order_by(table.c.updated_at)
+        .limit(limit)
+    )
+    return [SessionRow(**row) for row in found.mappings()]
 
 
 async def list_branch(tx: Tx, session_id: str, head_id: str | None) -> list[MessageRow]:
@@ -196,6 +220,11 @@ async def list_places(tx: Tx, session_id: str) -> list[Place]:
     return [Place(row.id, row.parent_id, Speaker(row.role)) for row in found]
 
 
+async def list_texts(tx: Tx, message_ids: Sequence[str]) -> list[str]:
+    found = await tx.execute(sa.select(chat_messages.c.text).where(chat_messages.c.id.in_(message_ids)))
+    return list(found.scalars())
+
+
 async def insert_summary(tx: Tx, summary_id: str, session_id: str, summary: Summary) -> None:
     values = summary.model_dump() | {"id": summary_id, "session_id": session_id}
     await tx.execute(tx.insert(chat_summaries).values(**values).on_conflict_do_nothing())
@@ -212,12 +241,11 @@ async def list_summaries(tx: Tx, session_id: str) -> list[Summary]:
 
 
 def _message(row: Any) -> MessageRow:
-    return MessageRow(
-        **dict(row)
-        | {
-            "role": Speaker(row["role"]),
-            "status": MessageStatus(row["status"]),
-            "error": Problem.model_validate(row["error"]) if row["error"] else None,
-            "answer": AnswerFacts.model_validate(row["answer"]) if row["answer"] else None,
-        }
-    )
+    values: dict[str, Any] = {
+        **row,
+        "role": Speaker(row["role"]),
+        "status": MessageStatus(row["status"]),
+        "error": Problem.model_validate(row["error"]) if row["error"] else None,
+        "answer": AnswerFacts.model_validate(row["answer"]) if row["answer"] else None,
+    }
+    return MessageRow(**values)

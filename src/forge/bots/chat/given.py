@@ -1,0 +1,19 @@
+"""What a run of kind `chat` is started with."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class ChatInput(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    bot_id: str
+    session_id: str
+    question_id: str
+    answer_id: str
+    title: str
+    said: str = ""
+    """What there is of the answer already, when it is resumed."""
+
+    @property
+    def scope(self) -> str:
+        return f"bot:{self.bot_id}"

@@ -1,0 +1,109 @@
+"""The hands of a bot that talks: as an agent's, but what it says belongs to a conversation.
+
+An answer whose process died is not asked for again by itself: a person has seen a part of it, and decides. So each
+try is claimed before the model is asked, and a try that finds itself claimed says that it was interrupted.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from forge.agents.hands import Hands
+from forge.agents.spec import AgentSpec
+from forge.bots.chat import store
+from forge.bots.chat.branches import read_message, session_stream
+from forge.bots.chat.models import ChatAnswered, MessageStatus
+from forge.bots.chat.scene import Scene, resumed
+from forge.bots.chat.voice import Voice
+from forge.kernel.clock import now
+from forge.llm.models import Prompt
+from forge.llm.money import Spender
+from forge.runs.attempt import StepInfo
+from forge.runs.journal import Told
+from forge.store.outage import survives_outage
+
+MOST_ATTEMPTS = 1000
+"""Of one step: so that the number of a try grows from step to step."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which answer is written, and what was there of it before."""
+
+    bot_id: str
+    session_id: str
+    question_id: str
+    answer_id: str
+    said: str
+
+
+@dataclass(frozen=True)
+class ChatHands(Hands):
+    scene: Scene
+    part: Part
+
+    async def begin(self, step: StepInfo, spec: AgentSpec) -> Told:
+        return Told({"at": now().isoformat()})
+
+    async def think(
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt
+    ) -> Told | dict[str, Any]:
+        part = self.part
+        if not await self._claim(step):
+            await self.gateway.money.write_off(Spender(step.account_id, step.key, step.run_id, spec.scope))
+            return {"interrupted": True}
+        voice = Voice(self.database, self.events, part.session_id, part.answer_id, part.said)
+        whole = await self._whole(step.account_id, prompt)
+        try:
+            return await self.ask(step, turn, spec, whole, voice.say)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._note_stopped(step, voice))
+            raise
+
+    @survives_outage
+    async def _claim(self, step: StepInfo) -> bool:
+        number = step.number * MOST_ATTEMPTS + step.attempt
+        async with self.database.begin() as tx:
+            return await store.begin_try(tx, self.part.answer_id, number, self.part.said)
+
+    async def _whole(self, account_id: str, prompt: Prompt) -> Prompt:
+        """With the bot's files and what was said before; the agent itself only knows the question."""
+        part = self.part
+        bot = await self.scene.bots.find(account_id, part.bot_id)
+        branch = await self.scene.branch(part.session_id, part.question_id)
+        history = await self.scene.history(part.bot_id, branch)
+        if part.said:
+            recalled = await self._recalled()
+            asked = await self.scene.directive(part.bot_id, branch, recalled)
+            history, _ = resumed(history, asked, part.said)
+        system = await self.scene.system(account_id, bot, branch.session)
+        return prompt.model_copy(
+            update={"system": system, "messages": [*history, *prompt.messages], "settled": []}
+        )
+
+    async def _recalled(self) -> list[str]:
+        async with self.database.read() as tx:
+            row = await store.find_message(tx, self.part.answer_id)
+        return [one.id for one in row.answer.recalled] if row and row.answer else []
+
+    async def _note_stopped(self, step: StepInfo, voice: Voice) -> None:
+        """A person stopped it: it ends with all that was said, and with what that cost. Otherwise the process ends,
+        and the next one finds what is kept here."""
+        await voice.keep()
+        cost = await self.gateway.money.spent_in_run(step.run_id)
+        async with self.database.begin() as tx:
+            row = await store.find_message(tx, self.part.answer_id)
+            if row is None or row.status is not MessageStatus.STOPPED or row.answer is None:
+                return
+            facts = row.answer.model_copy(update={"cost_micros": row.answer.cost_micros + cost})
+            row = await store.change_message(
+                tx,
+                row.id,
+                {MessageStatus.STOPPED},
+                text=voice.text,
+                answer=facts.model_dump(mode="json"),
+                cost_micros=facts.cost_micros,
+            )
+            if row is not None:
+                told = ChatAnswered(answer=await read_message(tx, row))
+                await self.events.append(tx, session_stream(row.session_id), told)

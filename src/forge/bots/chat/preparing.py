@@ -1,0 +1,84 @@
+"""Before a model is asked: may this bot talk, what does it remember, does the conversation fit."""
+
+from pydantic import BaseModel, ConfigDict
+
+from forge.bots.chat.aside import Aside
+from forge.bots.chat.given import ChatInput
+from forge.bots.chat.models import AnswerFacts, Recalled
+from forge.bots.chat.scene import Branch, Scene
+from forge.bots.chat.summary import stretches, summary_prompt, tokens, too_many
+from forge.bots.readiness import Readiness
+from forge.runs.attempt import StepInfo
+from forge.runs.journal import Told
+
+MOST_RECALLED = 8
+SHARE_OF_WINDOW = 4
+"""An answer may take a quarter of the window; the gateway allows no more."""
+
+
+class Prepared(BaseModel):
+    """What was found, small enough to be journaled: the conversation itself is read again when it is sent."""
+
+    model_config = ConfigDict(frozen=True)
+
+    directive: str
+    model: str | None
+    """The one the bot names; None for whatever is chosen for bots."""
+    facts: AnswerFacts
+    summary: str = ""
+    """What there is of a summary already."""
+    stretches: list[list[str]] = []
+    """Ids of messages that are to be condensed, in pieces that can be read at once."""
+    tokens: int = 0
+    """What would be sent without a summary."""
+
+
+class Preparing:
+    def __init__(self, scene: Scene, readiness: Readiness, aside: Aside) -> None:
+        self._scene = scene
+        self._readiness = readiness
+        self._aside = aside
+
+    async def prepare(self, step: StepInfo, given: ChatInput) -> Told:
+        scene, account_id = self._scene, step.account_id
+        bot = await scene.bots.find(account_id, given.bot_id)
+        files = await scene.versions.whole(bot, account_id)
+        targets = await self._readiness.check(account_id, bot.id, files.identity)
+        branch = await scene.branch(given.session_id, given.question_id)
+        recalled = [] if given.said else await self._recall(bot.id, branch)
+        window = min(target.price.context_window for target in targets)
+        facts = AnswerFacts(
+            run_id=step.run_id,
+            temperature=files.identity.temperature,
+            max_tokens=min(files.identity.max_tokens, max(1, window // SHARE_OF_WINDOW)),
+            soul_version=files.soul_version,
+            recalled=recalled,
+        )
+        system = tokens(await scene.system(account_id, bot, branch.session))
+        rows = branch.unsummarised
+        count = too_many(rows[:-1], window - facts.max_tokens - system - tokens(branch.question.text))
+        prepared = Prepared(
+            directive=await scene.directive(bot.id, branch, [one.id for one in recalled]),
+            model=files.identity.ref,
+            facts=facts,
+            summary=branch.summary.text if branch.summary else "",
+            stretches=[[row.id for row in one] for one in stretches(rows[:count], window // 2)],
+            tokens=system + sum(tokens(row.text) for row in rows),
+        )
+        return Told(prepared.model_dump(mode="json"))
+
+    async def condense(
+        self, step: StepInfo, given: ChatInput, model: str | None, before: str, ids: list[str]
+    ) -> Told:
+        """The summary of what was condensed before and of these messages."""
+        branch = await self._scene.branch(given.session_id, given.question_id)
+        rows = [row for row in branch.rows if row.id in set(ids)]
+        return await self._aside.say(step, given.scope, model, summary_prompt(before, rows))
+
+    async def _recall(self, bot_id: str, branch: Branch) -> list[Recalled]:
+        """What fits the question and does not go along anyway."""
+        known = set(branch.session.standing)
+        known |= {one.id for row in branch.unsummarised if row.answer for one in row.answer.recalled}
+        found = await self._scene.memories.recall(bot_id, branch.question.text, limit=MOST_RECALLED)
+        fitting = [match.memory for match in found if match.memory.id not in known]
+        return [Recalled(id=memory.id, fact=memory.fact) for memory in fitting]

@@ -1,0 +1,107 @@
+"""Everything one question is asked with: the bot's files, its memories, the branch above the question."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forge.bots.chat import store
+from forge.bots.chat.branches import find_summary
+from forge.bots.chat.models import Speaker, Summary
+from forge.bots.chat.prompt import RESUME, SUMMARY, Knowledge, question, quoted, system_prompt
+from forge.bots.chat.store import MessageRow, SessionRow
+from forge.bots.memory.models import Memory
+from forge.bots.memory.service import Memories
+from forge.bots.models import Bot
+from forge.bots.service import Bots
+from forge.bots.shelf import Shelf
+from forge.bots.versions.service import Versions
+from forge.errors import NotFound
+from forge.llm.messages import AssistantMessage, Message, Text, UserMessage, said
+from forge.store.engine import Store
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A conversation down to the question that is asked."""
+
+    session: SessionRow
+    rows: list[MessageRow]
+    summary: Summary | None
+
+    @property
+    def question(self) -> MessageRow:
+        return self.rows[-1]
+
+    @property
+    def unsummarised(self) -> list[MessageRow]:
+        """What is sent word by word."""
+        if self.summary is None:
+            return self.rows
+        covered = next(i for i, row in enumerate(self.rows) if row.id == self.summary.upto_id)
+        return self.rows[covered + 1 :]
+
+
+@dataclass(frozen=True)
+class Scene:
+    database: Store
+    bots: Bots
+    versions: Versions
+    memories: Memories
+    shelf: Shelf
+
+    async def branch(self, session_id: str, question_id: str) -> Branch:
+        async with self.database.read() as tx:
+            session = await store.find_session(tx, session_id)
+            if session is None:
+                raise NotFound("This conversation was deleted.")
+            rows = await store.list_branch(tx, session_id, question_id)
+            return Branch(session, rows, await find_summary(tx, session_id, rows))
+
+    async def system(self, account_id: str, bot: Bot, session: SessionRow) -> str:
+        files = await self.versions.whole(bot, account_id)
+        standing = await self.memories.by_ids(bot.id, session.standing)
+        skills = await asyncio.to_thread(self.shelf.texts, files.skills)
+        return system_prompt(Knowledge(files, standing, skills, session.created_at))
+
+    async def history(self, bot_id: str, branch: Branch) -> list[Message]:
+        """What came before the question; the question itself is the agent's directive."""
+        rows = branch.unsummarised[:-1]
+        known = await self._recalled(bot_id, rows)
+        begin: list[Message] = []
+        if branch.summary is not None:
+            begin.append(said(SUMMARY.format(text=quoted(branch.summary.text)), pinned=True))
+        return begin + messages_of(rows, known)
+
+    async def directive(self, bot_id: str, branch: Branch, recalled: Sequence[str]) -> str:
+        memories = await self.memories.by_ids(bot_id, list(recalled))
+        return question(branch.question.text, memories)
+
+    async def _recalled(self, bot_id: str, rows: Sequence[MessageRow]) -> dict[str, Memory]:
+        """What went along with earlier questions, as it is known now: what was forgotten does not come back."""
+        ids = [one.id for row in rows if row.answer for one in row.answer.recalled]
+        found = await self.memories.by_ids(bot_id, list(dict.fromkeys(ids))) if ids else []
+        return {memory.id: memory for memory in found}
+
+
+def messages_of(rows: Sequence[MessageRow], known: dict[str, Memory]) -> list[Message]:
+    """Questions with what was recalled for the answer that follows them. An answer without a word is no message."""
+    found: list[Message] = []
+    for i, row in enumerate(rows):
+        if row.role is Speaker.ASSISTANT:
+            if row.text.strip():
+                found.append(AssistantMessage(parts=[Text(text=row.text)]))
+            continue
+        answer = rows[i + 1].answer if i + 1 < len(rows) else None
+        recalled = [known[one.id] for one in answer.recalled if one.id in known] if answer else []
+        found.append(said(question(row.text, recalled)))
+    return found
+
+
+def resumed(history: list[Message], asked: str, partial: str) -> tuple[list[Message], str]:
+    """The question and what there is of its answer, and what to say so that it goes on."""
+    before: list[Message] = [
+        *history,
+        UserMessage(parts=[Text(text=asked)]),
+        AssistantMessage(parts=[Text(text=partial)]),
+    ]
+    return before, RESUME

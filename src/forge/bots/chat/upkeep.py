@@ -1,0 +1,138 @@
+"""What is due after an answer, or when a conversation has fallen quiet: a title, and facts worth keeping.
+
+None of it is worth failing for: the answer is there. What a step cannot do is in the log of its run.
+"""
+
+from contextlib import suppress
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from forge.bots.chat import store
+from forge.bots.chat.aside import RETRY, Aside, tidy_title, title_prompt
+from forge.bots.chat.branches import read_session, session_stream
+from forge.bots.chat.endings import Due, after
+from forge.bots.chat.given import ChatInput
+from forge.bots.chat.models import ChatChanged, ChatRemembered, Recalled
+from forge.bots.chat.scene import Scene
+from forge.bots.memory.extraction import ExtractedFact, PreparedFact, extract
+from forge.bots.telling import tell_changed
+from forge.events.log import EventLog
+from forge.llm.errors import ModelKeyRefused, ModelUnknown
+from forge.llm.gateway import Gateway
+from forge.llm.models import Role
+from forge.llm.money import Spender
+from forge.runs.attempt import StepInfo
+from forge.runs.context import RunContext, StepFailed
+from forge.runs.journal import Told
+from forge.runs.kinds import RunKind
+from forge.store.engine import Tx
+
+REMEMBER = "remember"
+MOST_KNOWN = 100
+"""Facts a model is shown so that it does not write them down again."""
+
+
+class RememberInput(BaseModel):
+    """Take facts from the messages of a branch behind `after_id`, up to `upto_id`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    bot_id: str
+    session_id: str
+    title: str
+    after_id: str | None
+    upto_id: str
+
+    @property
+    def scope(self) -> str:
+        return f"bot:{self.bot_id}"
+
+
+class Upkeep:
+    def __init__(self, gateway: Gateway, events: EventLog, scene: Scene, aside: Aside) -> None:
+        self._gateway = gateway
+        self._events = events
+        self._scene = scene
+        self._aside = aside
+
+    def kind(self) -> RunKind[RememberInput]:
+        """Facts from a conversation, on their own."""
+        return RunKind(REMEMBER, RememberInput, self.run, title=lambda given: f"Remember: {given.title}")
+
+    async def run(self, context: RunContext, given: RememberInput) -> dict[str, Any]:
+        return {"facts": await self._remember(context, given)}
+
+    async def do(self, context: RunContext, given: ChatInput, due: Due) -> None:
+        if due.needs_title:
+            with suppress(StepFailed):  # the first words of the question are its title
+                await self._give_title(context, given)
+        if due.remember_upto is not None:
+            wanted = RememberInput(
+                bot_id=given.bot_id,
+                session_id=given.session_id,
+                title=given.title,
+                after_id=due.remember_after,
+                upto_id=due.remember_upto,
+            )
+            with suppress(StepFailed):  # told in the log of this run
+                await self._remember(context, wanted)
+
+    async def _give_title(self, context: RunContext, given: ChatInput) -> None:
+        said = await context.step("title", self._make_title, given, retry=RETRY)
+        title = tidy_title(said["text"])
+
+        async def save(tx: Tx) -> None:
+            session = await store.find_session(tx, given.session_id, lock=True)
+            if session is None or session.is_titled or not title:
+                return
+            row = await store.change_session(tx, session.id, title=title, is_titled=True)
+            if row is not None:
+                told = ChatChanged(session=await read_session(tx, row))
+                await self._events.append(tx, session_stream(row.id), told)
+                await tell_changed(tx, self._events, row.bot_id, "session")
+
+        await context.transact("titled", save)
+
+    async def _make_title(self, step: StepInfo, given: ChatInput) -> Told:
+        branch = await self._scene.branch(given.session_id, given.answer_id)
+        bot = await self._scene.bots.find(step.account_id, given.bot_id)
+        prompt = title_prompt(branch.rows[0].text, branch.rows[-1].text)
+        return await self._aside.say(step, given.scope, bot.identity.ref, prompt)
+
+    async def _remember(self, context: RunContext, given: RememberInput) -> int:
+        found = await context.step("extract", self._extract, given, retry=RETRY)
+        if not found:
+            return 0
+
+        async def keep(tx: Tx) -> list[dict[str, Any]]:
+            prepared = [PreparedFact.model_validate(one) for one in found]
+            kept = await self._scene.memories.keep(tx, given.bot_id, given.session_id, prepared)
+            facts = [Recalled(id=memory.id, fact=memory.fact) for memory in kept]
+            if facts:
+                told = ChatRemembered(facts=facts)
+                await self._events.append(tx, session_stream(given.session_id), told)
+            return [fact.model_dump() for fact in facts]
+
+        return len(await context.transact("remembered", keep))
+
+    async def _extract(self, step: StepInfo, given: RememberInput) -> Told:
+        bot = await self._scene.bots.find(step.account_id, given.bot_id)
+        if not bot.identity.memory:
+            return Told([])
+        branch = await self._scene.branch(given.session_id, given.upto_id)
+        said = [(row.role, row.text) for row in after(branch.rows, given.after_id) if row.text.strip()]
+        known = await self._scene.memories.find(bot.id, limit=MOST_KNOWN)
+        facts = await self._ask(step, given.scope, bot.identity.ref, said, [one.fact for one in known.items])
+        prepared = await self._scene.memories.prepare(facts)
+        return Told([one.model_dump(mode="json") for one in prepared])
+
+    async def _ask(
+        self, step: StepInfo, scope: str, own_model: str | None, said: list[Any], known: list[str]
+    ) -> list[ExtractedFact]:
+        """The model for small things; where that cannot be called, the bot's own."""
+        spender = Spender(step.account_id, step.key, step.run_id, scope)
+        try:
+            return await extract(self._gateway, spender, said, known)
+        except (ModelKeyRefused, ModelUnknown):
+            return await extract(self._gateway, spender, said, known, role=Role.BOT, model=own_model)
