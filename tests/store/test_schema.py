@@ -19,10 +19,19 @@ from forge.workspace import tables as _workspace
 
 _FEATURES = (_accounts, _events, _runs, _workspace)
 
+_SHADOWS = ("", "_config", "_data", "_docsize", "_idx", "_rows")
+FULL_TEXT = {
+    *(f"{words}{shadow}" for words in ("chat_words", "memory_words") for shadow in _SHADOWS),
+    "ix_chat_messages_words",
+    "ix_bot_memories_words",
+}
+"""Made by a migration in each database's own way; SQLAlchemy cannot describe them."""
+
 
 async def test_the_migrations_make_exactly_the_tables_the_code_knows(store: Store):
     def differences(connection: sa.Connection) -> list[object]:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        options = {"compare_type": True, "include_name": lambda name, *_: name not in FULL_TEXT}
+        context = MigrationContext.configure(connection, opts=options)
         return list(compare_metadata(context, METADATA))
 
     async with store.read() as tx:
