@@ -1,24 +1,85 @@
 """What people can do with bots."""
 
-from collections.abc import Collection
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any
 
+from forge.bots import store
+from forge.bots.bundle import contents_of, slug_for, to_bundle
+from forge.bots.errors import BotBlocked, FileChanged
+from forge.bots.files.identity import change_identity, render_identity
+from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.soul import default_soul, render_soul
+from forge.bots.files.user import render_user
+from forge.bots.folder import Folders
+from forge.bots.making import Maker
 from forge.bots.models import (
+    MAX_NAME,
     Bot,
     BotChange,
+    BotFile,
     BotSort,
     BotStatus,
     BotView,
     Bundle,
     Category,
+    Identity,
     NewBot,
     SkillView,
     Stats,
 )
+from forge.bots.problems import errors_of, said
+from forge.bots.readiness import Readiness, bot_scope
+from forge.bots.shelf import Shelf
+from forge.bots.slugs import slug_of
+from forge.bots.telling import tell_changed
+from forge.bots.versions.models import NewContent
+from forge.bots.versions.service import Versions
+from forge.bots.views import Views
+from forge.errors import Gone, NotFound
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.llm.money import used_by_scope
+from forge.store.engine import Store
+
+KEPT = timedelta(days=30)
+"""How long a deletion can be taken back."""
+CLONE_SUFFIX = " (Clone)"
+ATTEMPTS = 5
+"""How often a change that names no version starts over when somebody else was quicker."""
 
 
 class Bots:
+    def __init__(
+        self,
+        database: Store,
+        events: EventLog,
+        folders: Folders,
+        versions: Versions,
+        readiness: Readiness,
+        shelf: Shelf,
+        *,
+        clock: Callable[[], datetime] = now,
+    ) -> None:
+        self._database = database
+        self._events = events
+        self._folders = folders
+        self._versions = versions
+        self._shelf = shelf
+        self._clock = clock
+        self._maker = Maker(database, events, folders, versions, clock)
+        self._views = Views(database, folders, versions, readiness)
+
     async def create(self, account_id: str, new: NewBot, *, by: str) -> BotView:
-        raise NotImplementedError
+        given = new.model_dump(exclude={"name", "soul", "user"}, exclude_none=True)
+        contents = {
+            BotFile.SOUL: new.soul or render_soul(default_soul(new.name, new.description)),
+            BotFile.IDENTITY: render_identity(Identity(display_name=new.name, **given)),
+            BotFile.USER: new.user or render_user(new.name),
+            BotFile.SKILLS: render_skills([]),
+        }
+        return await self._make(account_id, slug_of(new.name), contents, by=by)
 
     async def find_all(
         self,
@@ -30,36 +91,203 @@ class Bots:
         words: str = "",
         sort: BotSort = BotSort.ACTIVITY,
     ) -> list[BotView]:
-        raise NotImplementedError
+        """All but the archived, unless a status is named; with `deleted` those that can still be restored."""
+        async with self._database.read() as tx:
+            bots = await store.list_all(tx, account_id)
+        if deleted:
+            wanted = statuses or list(BotStatus)
+            bots = [bot for bot in bots if bot.deleted_at and not self._is_over(bot.deleted_at)]
+        else:
+            wanted = statuses or [BotStatus.ACTIVE, BotStatus.DISABLED]
+            bots = [bot for bot in bots if bot.deleted_at is None]
+        bots = [
+            bot
+            for bot in bots
+            if bot.status in wanted and category in (None, bot.identity.category) and _has(bot, words)
+        ]
+        return await self._views.of(account_id, sorted(bots, key=_ORDERS[sort]))
 
     async def find(self, account_id: str, ref: str, *, deleted: bool = False) -> Bot:
         """By id or slug; what is deleted is not there unless it is asked for."""
-        raise NotImplementedError
+        async with self._database.read() as tx:
+            bot = await store.find(tx, account_id, ref)
+        if bot is None or (bot.deleted_at is not None and not deleted):
+            hint = (
+                "List them: forge bots list" if bot is None else f"Restore it: forge bots restore {bot.slug}"
+            )
+            raise NotFound("There is no such bot.", hint=hint)
+        return bot
 
     async def view(self, account_id: str, ref: str) -> BotView:
-        raise NotImplementedError
+        return await self._view(account_id, await self.find(account_id, ref))
 
     async def change(self, account_id: str, ref: str, change: BotChange, *, by: str) -> BotView:
-        raise NotImplementedError
+        """In IDENTITY.md, which keeps everything that is not named; the slug stays."""
+        bot = await self.find(account_id, ref)
+        if changes := _changes(change):
+            await self._change_identity(bot, changes, change.base_hash, by=by)
+        if change.status is not None:
+            async with self._database.begin() as tx:
+                if await store.change_status(tx, bot.id, change.status, self._clock()):
+                    await tell_changed(tx, self._events, bot.id, "bot")
+        return await self.view(account_id, bot.id)
 
     async def clone(self, account_id: str, ref: str, name: str | None, *, by: str) -> BotView:
-        raise NotImplementedError
+        """The same files under another name; no history, no memory, no conversations."""
+        bot = await self.find(account_id, ref)
+        contents = await self._contents(account_id, bot)
+        name = name or bot.identity.display_name[: MAX_NAME - len(CLONE_SUFFIX)] + CLONE_SUFFIX
+        contents[BotFile.IDENTITY] = change_identity(contents[BotFile.IDENTITY], {"display_name": name})
+        return await self._make(account_id, slug_of(name), contents, by=by)
 
     async def delete(self, account_id: str, ref: str, *, by: str) -> BotView:
-        """Out of reach at once, gone after 30 days; `restore` takes it back."""
-        raise NotImplementedError
+        """Out of reach at once, gone after 30 days; `restore` takes it back.
+
+        The row first: a folder that was not moved is found by `restore` and by the purge all the same, but a bot whose
+        folder is away would look broken.
+        """
+        bot = await self.find(account_id, ref)
+        async with self._database.begin() as tx:
+            if not await store.mark_deleted(tx, bot.id, self._clock()):
+                raise NotFound("There is no such bot.", hint=f"Restore it: forge bots restore {bot.slug}")
+            await tell_changed(tx, self._events, bot.id, "deleted")
+        await asyncio.to_thread(self._folders.to_trash, bot.slug, bot.id)
+        return await self._view(account_id, await self.find(account_id, bot.id, deleted=True))
 
     async def restore(self, account_id: str, ref: str, *, by: str) -> BotView:
-        raise NotImplementedError
+        """The folder first, for the same reason."""
+        bot = await self.find(account_id, ref, deleted=True)
+        if bot.deleted_at is None:
+            return await self._view(account_id, bot)
+        if self._is_over(bot.deleted_at):
+            raise Gone("This bot was deleted more than 30 days ago.")
+        await self._put_back(bot)
+        async with self._database.begin() as tx:
+            if await store.unmark_deleted(tx, bot.id, self._clock()):
+                await tell_changed(tx, self._events, bot.id, "bot")
+        return await self.view(account_id, bot.id)
 
     async def export(self, account_id: str, ref: str) -> Bundle:
-        raise NotImplementedError
+        bot = await self.find(account_id, ref)
+        return to_bundle(bot.slug, await self._contents(account_id, bot), self._clock())
 
     async def take_in(self, account_id: str, bundle: Bundle, *, by: str) -> BotView:
-        raise NotImplementedError
+        """A new bot from an exported one. Nothing is made unless all of it is right."""
+        contents = contents_of(bundle)
+        return await self._make(account_id, slug_for(bundle, contents), contents, by=by)
 
     async def skills(self, account_id: str, ref: str) -> list[SkillView]:
-        raise NotImplementedError
+        bot = await self.find(account_id, ref)
+        state = await self._versions.state(bot, BotFile.SKILLS)
+        entries = parse_skills(state.content).value if state.content is not None else None
+        if entries is None:
+            errors = errors_of(state.problems)
+            raise BotBlocked(said(errors[0]) if errors else "skills.toml is gone.")
+        return await self._shelf.views(entries)
 
     async def stats(self, account_id: str) -> Stats:
-        raise NotImplementedError
+        async with self._database.read() as tx:
+            bots = [bot for bot in await store.list_all(tx, account_id) if bot.deleted_at is None]
+            ids = [bot.id for bot in bots]
+            talk = (await store.count_talk(tx, ids)).values()
+            used = (await used_by_scope(tx, account_id, [bot_scope(bot_id) for bot_id in ids])).values()
+            memories = await store.count_memories(tx, ids)
+        counts = {status: sum(bot.status is status for bot in bots) for status in BotStatus}
+        return Stats(
+            total_bots=len(bots),
+            active_bots=counts[BotStatus.ACTIVE],
+            disabled_bots=counts[BotStatus.DISABLED],
+            archived_bots=counts[BotStatus.ARCHIVED],
+            total_sessions=sum(one.sessions for one in talk),
+            active_sessions=sum(one.answering for one in talk),
+            total_messages=sum(one.messages for one in talk),
+            total_memories=memories,
+            tokens=sum(one.tokens for one in used),
+            spent_micros=sum(one.cost_micros for one in used),
+        )
+
+    async def _view(self, account_id: str, bot: Bot) -> BotView:
+        return (await self._views.of(account_id, [bot]))[0]
+
+    async def _make(self, account_id: str, slug: str, contents: Mapping[BotFile, str], *, by: str) -> BotView:
+        made = await self._maker.make(account_id, slug, contents, by=by)
+        return await self._view(account_id, made)
+
+    async def _change_identity(
+        self, bot: Bot, changes: Mapping[str, Any], base_hash: str | None, *, by: str
+    ) -> None:
+        """Without a base it is made from whatever the file is: what somebody else changes meanwhile stays, too."""
+        message = f"Change {', '.join(changes)}"
+        for attempt in range(1, ATTEMPTS + 1):
+            state = await self._versions.state(bot, BotFile.IDENTITY)
+            if state.content is None or state.hash is None:
+                raise BotBlocked(
+                    "IDENTITY.md is gone.", hint=f"Put it back: forge bots files rollback {bot.slug} identity"
+                )
+            content = change_identity(state.content, changes)
+            new = NewContent(content=content, base_hash=base_hash or state.hash, message=message)
+            try:
+                await self._versions.save(bot, BotFile.IDENTITY, new, by=by)
+                return
+            except FileChanged:
+                if base_hash is not None or attempt == ATTEMPTS:
+                    raise
+
+    async def _put_back(self, bot: Bot) -> None:
+        """The folder from the trash. A delete that was interrupted has left it in its place; and when somebody has
+        emptied the trash, the newest versions are as good."""
+        try:
+            await asyncio.to_thread(self._folders.from_trash, bot.id, bot.slug)
+        except NotFound:
+            async with self._database.read() as tx:
+                contents = await store.newest_contents(tx, bot.id)
+            if not await asyncio.to_thread(self._folders.path(bot.slug).exists):
+                await asyncio.to_thread(self._folders.create, bot.slug, contents)
+
+    async def _contents(self, account_id: str, bot: Bot) -> dict[BotFile, str]:
+        """Its four files, when all is well with them: what nobody accepted is not handed on."""
+        await self._versions.whole(bot, account_id)
+        return await asyncio.to_thread(self._read, bot)
+
+    def _read(self, bot: Bot) -> dict[BotFile, str]:
+        return {file: self._folders.read(bot.slug, file) or "" for file in BotFile}
+
+    def _is_over(self, deleted_at: datetime) -> bool:
+        return self._clock() - deleted_at > KEPT
+
+
+def _changes(change: BotChange) -> dict[str, Any]:
+    """As IDENTITY.md names them; None takes a key away."""
+    given = change.model_dump(mode="json", exclude={"status", "base_hash"}, exclude_none=True)
+    if "name" in given:
+        given["display_name"] = given.pop("name")
+    if given.get("model") == "":
+        given.setdefault("provider", "")
+    return {
+        key: None if value == "" and key in ("provider", "model") else value for key, value in given.items()
+    }
+
+
+def _has(bot: Bot, words: str) -> bool:
+    identity = bot.identity
+    text = " ".join([identity.display_name, bot.slug, identity.description, *identity.tags]).casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+def _by_name(bot: Bot) -> tuple[str, str]:
+    return bot.identity.display_name.casefold(), bot.id
+
+
+def _by_activity(bot: Bot) -> float:
+    return -(bot.last_active_at or bot.created_at).timestamp()
+
+
+def _by_creation(bot: Bot) -> float:
+    return -bot.created_at.timestamp()
+
+
+_ORDERS: dict[BotSort, Callable[[Bot], Any]] = {
+    BotSort.NAME: _by_name,
+    BotSort.ACTIVITY: _by_activity,
+    BotSort.CREATED: _by_creation,
+}

@@ -104,19 +104,14 @@ async def session_ids(tx: Tx, bot_id: str) -> list[str]:
 
 async def newest_versions(tx: Tx, bot_ids: Collection[str]) -> dict[tuple[str, BotFile], Newest]:
     """Of every file of these bots."""
-    own = bot_versions.c.bot_id.in_(bot_ids)
-    newest = (
-        sa.select(
-            bot_versions.c.bot_id, bot_versions.c.file, sa.func.max(bot_versions.c.number).label("number")
-        )
-        .where(own)
-        .group_by(bot_versions.c.bot_id, bot_versions.c.file)
-        .subquery()
-    )
-    is_newest = sa.and_(*(bot_versions.c[name] == newest.c[name] for name in ("bot_id", "file", "number")))
     columns = (bot_versions.c.bot_id, bot_versions.c.file, bot_versions.c.number, bot_versions.c.hash)
-    found = await tx.execute(sa.select(*columns).join(newest, is_newest))
+    found = await tx.execute(_newest(bot_ids, *columns))
     return {(row.bot_id, BotFile(row.file)): Newest(row.number, row.hash) for row in found}
+
+
+async def newest_contents(tx: Tx, bot_id: str) -> dict[BotFile, str]:
+    found = await tx.execute(_newest([bot_id], bot_versions.c.file, bot_versions.c.content))
+    return {BotFile(row.file): row.content for row in found}
 
 
 async def count_talk(tx: Tx, bot_ids: Collection[str]) -> dict[str, Numbers]:
@@ -140,6 +135,18 @@ async def count_talk(tx: Tx, bot_ids: Collection[str]) -> dict[str, Numbers]:
 async def count_memories(tx: Tx, bot_ids: Collection[str]) -> int:
     query = sa.select(sa.func.count()).where(bot_memories.c.bot_id.in_(bot_ids))
     return (await tx.execute(query)).scalar_one()
+
+
+def _newest(bot_ids: Collection[str], *columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    key = (bot_versions.c.bot_id, bot_versions.c.file)
+    newest = (
+        sa.select(*key, sa.func.max(bot_versions.c.number).label("number"))
+        .where(bot_versions.c.bot_id.in_(bot_ids))
+        .group_by(*key)
+        .subquery()
+    )
+    is_newest = sa.and_(*(bot_versions.c[name] == newest.c[name] for name in ("bot_id", "file", "number")))
+    return sa.select(*columns).join(newest, is_newest)
 
 
 def _bot(row: sa.RowMapping) -> Bot:
