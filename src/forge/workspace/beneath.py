@@ -79,12 +79,12 @@ class Beneath:
         finally:
             os.close(descriptor)
 
-    def make_directories(self, parts: Parts) -> None:
+    def make_directories(self, parts: Parts, *, mode: int = 0o777) -> None:
         """One name at a time, through no link."""
         with _Descent(self.descriptor) as descent:
             for name in parts:
                 with suppress(FileExistsError):
-                    os.mkdir(name, 0o777, dir_fd=descent.descriptor)
+                    os.mkdir(name, mode, dir_fd=descent.descriptor)
                 descent.into(name)
 
     def first_link(self, parts: Parts) -> str | None:

@@ -45,7 +45,10 @@ class Written:
 
 
 class Files:
-    """One per root. `kernel=False` forces the component walk, `None` takes what this system can do."""
+    """One per root. `kernel=False` forces the component walk, `None` takes what this system can do.
+
+    `private`: what is made new can be read by the owner of the process alone.
+    """
 
     def __init__(
         self,
@@ -54,8 +57,10 @@ class Files:
         quota: Quota = Quota(),  # noqa: B008 - immutable
         protected: Collection[str] = PROTECTED,
         kernel: bool | None = None,
+        private: bool = False,
     ) -> None:
         self.root = root
+        self._private = private
         self._protected = ProtectedNames(protected)
         self._open_beneath: Beneath | None = Beneath(root, self._protected, kernel=kernel)
         self._quota = quota
@@ -72,9 +77,15 @@ class Files:
         """No new operation begins; those under way end first."""
         self._open_beneath = None
 
-    def read(self, path: str, *, limit: int) -> FileContent:
+    def read(self, path: str, *, limit: int, follow: bool = True) -> FileContent:
+        """`follow=False`: a link is refused, also one that stays inside."""
         with _explained(path):
-            descriptor = self._beneath.open_following(self._parts(path), READ)
+            parts = self._parts(path)
+            descriptor = (
+                self._beneath.open_following(parts, READ)
+                if follow
+                else self._open_unlinked(parts, READ, "nothing is read through links here")
+            )
             try:
                 return _read(descriptor, path, limit)
             finally:
@@ -169,29 +180,30 @@ class Files:
 
     @contextmanager
     def _directory_for_writing(self, parts: Parts) -> Generator[int]:
-        directory = self._open_for_writing(parts[:-1])
+        directory = self._open_unlinked(parts[:-1], DIRECTORY, "nothing is written through links")
         try:
             yield directory
         finally:
             os.close(directory)
 
-    def _open_for_writing(self, parts: Parts) -> int:
+    def _open_unlinked(self, parts: Parts, flags: int, rule: str) -> int:
         try:
-            return self._beneath.open(parts, DIRECTORY)
+            return self._beneath.open(parts, flags)
         except FileNotFoundError:
             raise
         except OSError as error:
             if link := _find_link(self._beneath, parts):
                 raise PathRefused(
-                    f"{link[:200]!r} is a link; nothing is written through links.",
-                    hint="Use the path of the directory it points to.",
+                    f"{link[:200]!r} is a link; {rule}.",
+                    hint="Use the path of what it points to.",
                 ) from error
             raise
 
     def _replace(self, parts: Parts, data: bytes, old: "_Old | None") -> None:
-        self._beneath.make_directories(parts[:-1])
+        self._beneath.make_directories(parts[:-1], mode=0o700 if self._private else 0o777)
+        mode = old.mode if old else 0o600 if self._private else None
         with self._directory_for_writing(parts) as directory:
-            write_atomically(directory, parts[-1], data, mode=old.mode if old else None)
+            write_atomically(directory, parts[-1], data, mode=mode)
 
 
 @dataclass(frozen=True, slots=True)
