@@ -74,6 +74,10 @@ class Client:
     def get(self, path: str, shape: type[T], params: Params | None = None) -> T:
         return _shaped(self._call("GET", path, params=params).data, shape)
 
+    def get_text(self, path: str, params: Params | None = None) -> str:
+        """A file the server makes; it comes as it is, in no envelope."""
+        return _checked(self.place, self._send("GET", path, params=params)).text
+
     def post(self, path: str, shape: type[T], body: Body | None = None, *, within_s: float = TIMEOUT_S) -> T:
         return _shaped(self._call("POST", path, body=body, within_s=within_s).data, shape)
 
@@ -112,14 +116,14 @@ class Client:
 
         `on_whisper` hears what is whispered among them; it has no number and does not come again.
         """
-        with closing(Follower(self._find_again, USER_AGENT, on_lost).follow(stream, within_s)) as events:
+        with closing(Follower(self.find_again, USER_AGENT, on_lost).follow(stream, within_s)) as events:
             for event in events:
                 if is_whisper(event):
                     on_whisper(event)
                 else:
                     yield _shaped(event, shape)
 
-    def _find_again(self) -> Place:
+    def find_again(self) -> Place:
         """A server that was started again has another key, and perhaps another port."""
         self.place = self._locate()
         return self.place
@@ -133,8 +137,19 @@ class Client:
         body: Body | None = None,
         within_s: float = TIMEOUT_S,
     ) -> Answer:
+        return _read(self.place, self._send(method, path, params=params, body=body, within_s=within_s))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: Body | None = None,
+        within_s: float = TIMEOUT_S,
+    ) -> httpx2.Response:
         try:
-            response = self._http.request(
+            return self._http.request(
                 method,
                 f"{self.place.url}/api/v1{path}",
                 params={name: value for name, value in (params or {}).items() if value is not None},
@@ -148,10 +163,9 @@ class Client:
             raise Unavailable(f"{self.place.url} did not answer within {within_s:.0f} s.") from error
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             raise Unavailable(f"{self.place.url} cannot be asked: {error}") from error
-        return _read(self.place, response)
 
 
-def _read(place: Place, response: httpx2.Response) -> Answer:
+def _checked(place: Place, response: httpx2.Response) -> httpx2.Response:
     if response.is_redirect:
         raise Unavailable(
             f"{place.url} sends its visitors on to {response.headers.get('location', 'nowhere')}.",
@@ -159,8 +173,13 @@ def _read(place: Place, response: httpx2.Response) -> Answer:
         )
     if not response.is_success:
         raise _explained(place, error_from(response.content, response.status_code, response.headers))
+    return response
+
+
+def _read(place: Place, response: httpx2.Response) -> Answer:
+    content = _checked(place, response).content
     try:
-        return Answer.model_validate_json(response.content)
+        return Answer.model_validate_json(content)
     except ValidationError as error:
         raise Unavailable(
             f"What answers at {place.url} is not Forge.", hint="Is the address right?"

@@ -4,12 +4,12 @@ The server is asked in a thread of its own, for the client of commands is not as
 """
 
 import asyncio
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from mcp import types
 
 from forge.bots.chat.following import Line, Listener
-from forge.bots.chat.models import ChatDelta, Message, MessageStatus, Turn
+from forge.bots.chat.models import Message, MessageStatus, Turn
 from forge.bots.mcp.plain import plain
 from forge.bots.mcp.providers import Tell, failed, text_result
 from forge.config import ClientSettings
@@ -28,9 +28,8 @@ class Written:
     def __init__(self) -> None:
         self.text = ""
 
-    def add(self, delta: ChatDelta) -> None:
-        if delta.kind == "text":
-            self.text += delta.text
+    def add(self, piece: str) -> None:
+        self.text += piece
 
 
 class Conversation:
@@ -61,12 +60,8 @@ class Conversation:
             return client.post(f"/bots/{self._slug}/chat", Turn, {"text": message, "session_id": session_id})
 
     def _wait(self, turn: Turn, written: Written) -> Message:
-        with connect(self._settings) as client:
-            line = Line(client, turn.session.id, Listener(on_delta=written.add))
-            try:
-                return line.wait_for(turn)
-            finally:
-                line.close()
+        with connect(self._settings) as client, closing(Line(client, turn.session.id)) as line:
+            return line.wait_for(turn.answer, Listener(on_text=written.add))
 
     def _stop(self, session_id: str) -> None:
         with suppress(ForgeError), connect(self._settings) as client:
