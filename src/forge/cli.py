@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "bots": ("forge.bots.cli:bots", "Make bots, change them, carry them around."),
+    "chat": ("forge.bots.chat.cli:chat", "Talk to a bot."),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
     "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),

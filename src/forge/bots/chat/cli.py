@@ -1,0 +1,122 @@
+"""`forge chat`."""
+
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import click
+
+from forge.bots.chat.choice import find_session, latest_sessions
+from forge.bots.chat.models import Message, MessageStatus, Session
+from forge.bots.chat.prompting import Prompting
+from forge.bots.chat.show import LiveView, NoView, PlainView, View, print_end
+from forge.bots.chat.stage import Stage
+from forge.bots.chat.talk import Talk
+from forge.bots.choice import find_bot
+from forge.bots.models import BotView
+from forge.errors import Invalid
+from forge.terminal.client import Client, connect
+from forge.terminal.options import json_option
+from forge.terminal.output import console, print_json
+
+
+@click.command()
+@click.argument("bot")
+@click.argument("message", required=False)
+@click.option("--session", metavar="ID", help="Go on with this conversation: its id or the beginning of it.")
+@click.option("--last", "which", flag_value="last", help="Go on with the latest conversation.")
+@click.option("--new", "which", flag_value="new", help="Begin a new conversation, as without any of these.")
+@json_option
+@click.option("--quiet", is_flag=True, help="Nothing but the answer: no model, cost and time.")
+@click.pass_context
+def chat(
+    ctx: click.Context,
+    bot: str,
+    message: str | None,
+    session: str | None,
+    which: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Talk to a BOT. With a MESSAGE, or when something is piped in: one question, its answer, the end.
+
+    What is piped in follows the MESSAGE. Exit code 0 when there is an answer, 1 when there is none. Ctrl-C stops an
+    answer; what there is of it is kept.
+    """
+    if session is not None and which is not None:
+        raise click.UsageError(f"--session and --{which} exclude each other.")
+    asked = _question(message)
+    if asked is None and as_json:
+        raise click.UsageError("--json needs a MESSAGE, or one that is piped in.")
+    with connect() as client:
+        found = find_bot(client, bot)
+        talk = Talk(client, found, lambda: _view(as_json=as_json))
+        chosen = _choose(client, found, session, is_last=which == "last")
+        if asked is None:
+            Prompting(Stage(talk, console(), is_quiet=quiet)).go_on(chosen)
+        else:
+            with _reader_may_leave(ctx):
+                answer = _ask_once(talk, chosen, asked)
+                _print(answer, as_json=as_json, is_quiet=quiet)
+            ctx.exit(_exit_code(answer))
+
+
+def _question(message: str | None) -> str | None:
+    """None when somebody sits in front of it."""
+    is_piped = not sys.stdin.isatty()
+    if message is None and not is_piped and sys.stdout.isatty():
+        return None
+    try:
+        piped = sys.stdin.read() if is_piped or message is None else ""
+    except UnicodeDecodeError as error:
+        raise Invalid("What is piped in is not text in UTF-8.") from error
+    parts = [part for part in (message or "", piped) if part.strip()]
+    if not parts:
+        raise Invalid("There is nothing to say.", hint='Say it: forge chat BOT "…", or pipe it in.')
+    return "\n\n".join(parts)
+
+
+def _view(*, as_json: bool) -> View:
+    if as_json:
+        return NoView()
+    return LiveView(console()) if sys.stdout.isatty() else PlainView()
+
+
+def _choose(client: Client, bot: BotView, session: str | None, *, is_last: bool) -> Session | None:
+    if session is not None:
+        return find_session(client, bot, session)
+    return next(iter(latest_sessions(client, bot, 1)), None) if is_last else None
+
+
+def _ask_once(talk: Talk, session: Session | None, text: str) -> Message:
+    talk.session = session
+    try:
+        return talk.ask(text)
+    finally:
+        talk.leave()
+
+
+def _print(answer: Message, *, as_json: bool, is_quiet: bool) -> None:
+    if as_json:
+        print_json(answer)
+    elif answer.error or not is_quiet:
+        print_end(answer, console(stderr=True))
+    if not as_json and not is_quiet:
+        click.echo(f"Go on with it: --session {answer.session_id}", err=True)
+
+
+def _exit_code(answer: Message) -> int:
+    return {MessageStatus.DONE: 0, MessageStatus.STOPPED: 130}.get(answer.status, 1)
+
+
+@contextmanager
+def _reader_may_leave(ctx: click.Context) -> Generator[None]:
+    """Whoever reads the answer through a pipe may have enough of it, as `head` does."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more at its end, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        ctx.exit(1)

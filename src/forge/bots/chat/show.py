@@ -1,0 +1,206 @@
+"""How conversations look in a terminal, and answers while they are written."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.live import Live
+from rich.segment import Segment
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from forge.bots.chat.footer import footer
+from forge.bots.chat.markdown import ModelMarkdown, split_settled
+from forge.bots.chat.models import Message, MessageStatus, SearchHit, Session, Speaker
+from forge.kernel.clock import now
+from forge.llm.models import MICROS
+from forge.runs.show import problem_text
+from forge.terminal.output import dot, table, words
+from forge.terminal.text import ago, clean
+
+FAINT = "bright_black"
+ENDED = {
+    MessageStatus.STOPPED: "The answer was stopped.",
+    MessageStatus.INTERRUPTED: "The answer was interrupted.",
+    MessageStatus.FAILED: "The answer failed.",
+}
+
+
+class View(Protocol):
+    """Shows one answer."""
+
+    def begin(self, shown: str) -> None:
+        """`shown` of it is on the screen already."""
+        ...
+
+    def text(self, piece: str) -> None: ...
+
+    def thinking(self, piece: str) -> None: ...
+
+    def end(self, text: str) -> None:
+        """All of it, as it is now."""
+        ...
+
+
+class PlainView:
+    """Words as they come and nothing else: for pipes and files."""
+
+    def __init__(self) -> None:
+        self._shown = ""
+
+    def begin(self, shown: str) -> None:
+        self._shown = shown
+
+    def text(self, piece: str) -> None:
+        self._shown += piece
+        sys.stdout.write(clean(piece))
+        sys.stdout.flush()
+
+    def thinking(self, piece: str) -> None:
+        pass
+
+    def end(self, text: str) -> None:
+        self.text(text[len(self._shown) :] if text.startswith(self._shown) else "")
+        if not self._shown.endswith("\n"):
+            self.text("\n")
+
+
+class NoView:
+    """Shows nothing: for who prints the whole in another form."""
+
+    def begin(self, shown: str) -> None: ...
+
+    def text(self, piece: str) -> None: ...
+
+    def thinking(self, piece: str) -> None: ...
+
+    def end(self, text: str) -> None: ...
+
+
+class LiveView:
+    """Markdown in a terminal: whole blocks are printed for good, the one that is being written moves."""
+
+    def __init__(self, out: Console) -> None:
+        self._out = out
+        self._live: Live | None = None
+        self._settled = ""
+        self._rest = ""
+
+    def begin(self, shown: str) -> None:
+        self._settled, self._rest = shown, ""
+        waiting = Spinner("dots", Text(" …", FAINT), style=FAINT)
+        self._live = Live(waiting, console=self._out, transient=True, refresh_per_second=10)
+        self._live.start()
+
+    def text(self, piece: str) -> None:
+        settled, self._rest = split_settled(self._rest + piece)
+        self._print(settled)
+        if self._live:
+            self._live.update(_Tail(self._rest))
+
+    def thinking(self, piece: str) -> None:
+        if self._live and not self._rest:
+            self._live.update(Spinner("dots", Text(" thinking …", FAINT), style=FAINT))
+
+    def end(self, text: str) -> None:
+        """What was stopped may have been seen further than it was kept."""
+        if self._live:
+            self._live.stop()
+            self._live = None
+        seen = self._settled + self._rest
+        self._print(text[len(self._settled) :] if text.startswith(seen) else self._rest)
+
+    def _print(self, block: str) -> None:
+        self._settled += block
+        if block.strip():
+            self._out.print(ModelMarkdown(block))
+            self._out.print()
+
+
+class _Tail:
+    """The last lines of a block that may be longer than the screen."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(ModelMarkdown(self._text), options, pad=False)
+        for line in lines[-max(3, console.height - 3) :]:
+            yield from line
+            yield Segment.line()
+
+
+def print_end(message: Message, out: Console, *, hint: str = "") -> None:
+    """Below an answer: what was wrong with it, and what it took."""
+    if message.error:
+        out.print(problem_text(message.error))
+    elif message.status in ENDED:
+        out.print(words(ENDED[message.status], "yellow"))
+    if hint and message.status.can_resume:
+        out.print(words(hint, FAINT))
+    if line := footer(message):
+        out.print(words(line, FAINT))
+
+
+def print_message(message: Message, name: str, out: Console) -> None:
+    """One that was said before."""
+    if message.role is Speaker.USER:
+        out.print(Text.assemble(("you ▸ ", "bold blue"), clean(message.text)))
+        out.print()
+        return
+    out.print(words(f"{name} ▸", "bold"))
+    if message.text.strip():
+        out.print(ModelMarkdown(message.text))
+    print_end(message, out)
+    out.print()
+
+
+def print_conversation(session: Session, messages: Sequence[Message], name: str, out: Console) -> None:
+    out.print(words(session.title, "bold"))
+    out.print(words(f"{session.id} · {len(messages)} messages · {_dollars(session.cost_micros)}", FAINT))
+    out.print()
+    for message in messages:
+        print_message(message, name, out)
+
+
+def sessions_table(sessions: Iterable[Session], *, current: str | None = None) -> Table:
+    rows = table("#", "TITLE", "MESSAGES", "COST", "LAST", "ID", wrapped={"TITLE"})
+    at = now()
+    for number, session in enumerate(sessions, start=1):
+        title = words(session.title, "bold" if session.id == current else "")
+        if session.is_answering:
+            title = Text.assemble(title, "  ", dot("running"))
+        rows.add_row(
+            str(number),
+            title,
+            str(session.messages),
+            _dollars(session.cost_micros),
+            ago(session.updated_at, at),
+            words(session.id),
+        )
+    return rows
+
+
+def hits_page(hits: Iterable[SearchHit]) -> RenderableType:
+    at = now()
+    parts: list[RenderableType] = []
+    for hit in hits:
+        who = "you" if hit.role is Speaker.USER else "bot"
+        head = (clean(hit.session_title), "bold")
+        when = (f"  {who}, {ago(hit.created_at, at)}  {hit.session_id}", FAINT)
+        parts.append(Text.assemble(head, when, "\n  ", marked(hit.excerpt)))
+    return Group(*parts)
+
+
+def marked(excerpt: str) -> Text:
+    """The words that were looked for stand out."""
+    text = Text()
+    for piece in clean(excerpt).replace("⟦", "⟧⟦").split("⟧"):
+        text.append(piece.removeprefix("⟦"), "bold yellow" if piece.startswith("⟦") else "")
+    return text
+
+
+def _dollars(micros: int) -> str:
+    return f"${micros / MICROS:.4f}"
