@@ -66,6 +66,12 @@ export type MemoryCategory = Memory["category"];
 export type MemoryMatch = Got<"/api/v1/bots/{bot}/memories/recall">[number];
 export type RecallWay = Got<"/api/v1/memories/way">;
 
+export type ChatSession = Got<"/api/v1/bots/{bot}/sessions">[number];
+export type ChatSessionDetail = Got<"/api/v1/sessions/{session_id}">;
+export type ChatMessage = Got<"/api/v1/sessions/{session_id}/messages">[number];
+export type ChatTurn = EventOf<"chat.asked">["data"] & { session: ChatSession };
+export type ChatHit = Got<"/api/v1/bots/{bot}/search">[number];
+
 export type Workspace = Got<"/api/v1/workspaces">[number];
 export type FileEntry = Got<"/api/v1/workspaces/{workspace_id}/files">[number];
 export type FileText = Got<"/api/v1/workspaces/{workspace_id}/file">;

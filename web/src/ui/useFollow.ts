@@ -43,7 +43,7 @@ function toEnd(element: HTMLElement | null): void {
   if (element) element.scrollTop = element.scrollHeight;
 }
 
-/** The box itself may become smaller, as when something opens beside it. */
+/** The box may become smaller, as when something opens beside it; what is in it may grow a while after it came. */
 function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): void {
   const latest = useRef(onResize);
   useEffect(() => {
@@ -52,7 +52,7 @@ function useResize(box: RefObject<HTMLElement | null>, onResize: () => void): vo
   useEffect(() => {
     if (!box.current || typeof ResizeObserver === "undefined") return;
     const observer = new ResizeObserver(() => latest.current());
-    observer.observe(box.current);
+    for (const element of [box.current, ...box.current.children]) observer.observe(element);
     return () => observer.disconnect();
   }, [box]);
 }

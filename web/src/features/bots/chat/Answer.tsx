@@ -1,0 +1,116 @@
+import { Play, RotateCw } from "lucide-react";
+import { memo } from "react";
+import type { Bot, ChatMessage } from "@/api/types";
+import { Dot } from "@/ui/Badge";
+import { Button, IconButton } from "@/ui/Button";
+import { CopyButton } from "@/ui/CopyButton";
+import { Markdown } from "@/ui/Markdown";
+import { Elapsed } from "@/ui/Time";
+import { INK } from "@/ui/tone";
+import { Avatar } from "../Avatar";
+import { Branches } from "./Branches";
+import { QUIET } from "./quiet";
+import { Recalled } from "./Recalled";
+import { Trouble } from "./Trouble";
+import type { Talk } from "./useTalk";
+import { endOf, factsOf, tokensOf } from "./words";
+
+type Props = {
+  bot: Bot;
+  message: ChatMessage;
+  talk: Talk;
+  /** What the model thinks while it says nothing. */
+  thinking: string;
+  isLast: boolean;
+  /** Nothing else is being written, and the bot may be talked to. */
+  mayAsk: boolean;
+};
+
+/** What a bot said, or is saying; how that ended; what it was made with and what it took. */
+export const Answer = memo(function Answer({ bot, message, talk, thinking, isLast, mayAsk }: Props) {
+  const isWriting = message.status === "writing";
+  const { answer } = message;
+  return (
+    <div className="grid grid-cols-[24px_minmax(0,1fr)] gap-x-3 max-sm:grid-cols-1">
+      <span className="pt-0.5 max-sm:hidden">
+        <Avatar of={bot.identity} size="sm" />
+      </span>
+      <div className="min-w-0 space-y-2">
+        {answer && <Recalled memories={answer.recalled} slug={bot.slug} />}
+        {message.text && (
+          <div className="text-base leading-[22px]">
+            <Markdown text={message.text} isGrowing={isWriting} />
+          </div>
+        )}
+        {isWriting && !message.text && <Waiting since={message.created_at} thinking={thinking} />}
+        <Ending message={message} talk={talk} mayResume={isLast && mayAsk} />
+        {!isWriting && (
+          <div className="-ml-1.5 flex flex-wrap items-center gap-x-1">
+            <Branches message={message} show={talk.show} />
+            <span className={QUIET}>
+              <CopyButton text={message.text} label="Copy the answer" iconOnly />
+              {mayAsk && (
+                <IconButton label="Try again" onClick={() => talk.retry(message.id)}>
+                  <RotateCw size={13} aria-hidden />
+                </IconButton>
+              )}
+            </span>
+            {answer && (
+              <p className="mono ml-1 text-[11px] text-faint" title={tokensOf(answer)}>
+                {factsOf(answer)}
+              </p>
+            )}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+});
+
+const SHOWN_THOUGHT = 300;
+
+function Waiting({ since, thinking }: { since: string; thinking: string }) {
+  const thought = thinking.trim();
+  return (
+    <div className="space-y-1">
+      <p className="flex items-center gap-2 text-run">
+        <Dot tone="run" /> {thought ? "Thinking" : "Waiting for the model"}
+        <span className="mono text-faint">
+          <Elapsed from={since} />
+        </span>
+      </p>
+      {thought && <p className="line-clamp-3 text-dim italic">{thought.slice(-SHOWN_THOUGHT)}</p>}
+    </div>
+  );
+}
+
+/** Anything but a whole answer is said in words, with the way on. */
+function Ending({ message, talk, mayResume }: { message: ChatMessage; talk: Talk; mayResume: boolean }) {
+  const end = endOf(message);
+  const resume = mayResume && message.status !== "failed" && (
+    <Button onClick={talk.resume}>
+      <Play size={12} aria-hidden /> Resume
+    </Button>
+  );
+  if (message.status === "failed") {
+    return (
+      <Trouble problem={message.error ?? { message: "There is no answer." }}>
+        {mayResume && (
+          <Button className="mt-2" onClick={() => talk.retry(message.id)}>
+            <RotateCw size={12} aria-hidden /> Retry
+          </Button>
+        )}
+      </Trouble>
+    );
+  }
+  if (end === null) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <span className={`flex items-center gap-2 ${INK[end.tone]}`}>
+        <Dot tone={end.tone} /> {end.word}
+      </span>
+      <span className="text-dim">{end.meaning}</span>
+      {resume}
+    </p>
+  );
+}

@@ -1,0 +1,40 @@
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import type { ChatMessage } from "@/api/types";
+import { IconButton } from "@/ui/Button";
+
+/** `‹ 2/3 ›`: what stands in the same place, one at a time. */
+export function Branches({
+  message: { id, siblings, role },
+  show,
+}: {
+  message: ChatMessage;
+  show: (messageId: string) => void;
+}) {
+  const at = siblings.indexOf(id);
+  const [before, after] = [siblings[at - 1], siblings[at + 1]];
+  const what = role === "user" ? "question" : "answer";
+  if (siblings.length < 2) return null;
+  return (
+    <span className="flex items-center text-dim">
+      <IconButton
+        label={`The ${what} before`}
+        disabled={before === undefined}
+        onClick={() => before !== undefined && show(before)}
+        className="size-6"
+      >
+        <ChevronLeft size={14} aria-hidden />
+      </IconButton>
+      <span className="mono">
+        {at + 1}/{siblings.length}
+      </span>
+      <IconButton
+        label={`The next ${what}`}
+        disabled={after === undefined}
+        onClick={() => after !== undefined && show(after)}
+        className="size-6"
+      >
+        <ChevronRight size={14} aria-hidden />
+      </IconButton>
+    </span>
+  );
+}

@@ -1,0 +1,73 @@
+import { ArrowUp, Square } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, type RefObject, useId } from "react";
+import { Button } from "@/ui/Button";
+import { Kbd } from "@/ui/Kbd";
+import { Trouble } from "./Trouble";
+import type { Words } from "./useWords";
+
+export const MOST_CHARACTERS = 100_000;
+
+type Props = {
+  name: string;
+  words: Words;
+  isAnswering: boolean;
+  isStopping: boolean;
+  field: RefObject<HTMLTextAreaElement | null>;
+  stop: () => void;
+  /** Take up the last question again. */
+  editLast: () => void;
+};
+
+/** Where a person writes. Enter sends, Shift and Enter begin a new line. */
+export function Composer(props: Props) {
+  const { name, isAnswering, field } = props;
+  const { text, setText, send, problem, mayTry } = props.words;
+  const id = useId();
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) send();
+    else if (event.key === "ArrowUp" && text === "") props.editLast();
+    else if (event.key === "Escape") isAnswering ? props.stop() : field.current?.blur();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <form onSubmit={onSubmit} className="mx-auto w-full max-w-[760px] px-4 pb-3 max-sm:px-2">
+      {problem && <Trouble problem={problem} className="mb-2" />}
+      <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-strong">
+        <label htmlFor={id} className="sr-only">
+          Say something to {name}
+        </label>
+        <textarea
+          ref={field}
+          id={id}
+          rows={1}
+          maxLength={MOST_CHARACTERS}
+          placeholder={`Say something to ${name}…`}
+          value={text}
+          aria-describedby={`${id}-note`}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKeyDown}
+          className="field-sizing-content max-h-[212px] min-h-7 w-full resize-none bg-transparent px-1.5 py-1 text-base outline-none placeholder:text-faint pointer-coarse:min-h-9"
+        />
+        {isAnswering ? (
+          <Button onClick={props.stop} disabled={props.isStopping}>
+            <Square size={12} aria-hidden className="fill-current" /> Stop <Kbd keys="esc" />
+          </Button>
+        ) : (
+          <Button type="submit" look="primary" disabled={!mayTry} aria-label="Send">
+            <ArrowUp size={14} aria-hidden /> Send
+          </Button>
+        )}
+      </div>
+      <p id={`${id}-note`} className="mt-1 px-2 text-xs text-faint max-sm:hidden">
+        {isAnswering && text.trim()
+          ? "It can be sent when the answer is there, or stopped."
+          : "Enter sends · Shift+Enter begins a new line"}
+      </p>
+    </form>
+  );
+}

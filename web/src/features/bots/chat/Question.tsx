@@ -1,0 +1,98 @@
+import { useMutation } from "@tanstack/react-query";
+import { Pencil } from "lucide-react";
+import { type KeyboardEvent, memo, useId, useState } from "react";
+import type { ChatMessage } from "@/api/types";
+import { Button, IconButton } from "@/ui/Button";
+import { CopyButton } from "@/ui/CopyButton";
+import { Markdown } from "@/ui/Markdown";
+import { Branches } from "./Branches";
+import { MOST_CHARACTERS } from "./Composer";
+import { QUIET } from "./quiet";
+import { Trouble } from "./Trouble";
+import type { Talk } from "./useTalk";
+
+type Props = {
+  message: ChatMessage;
+  talk: Talk;
+  isEditing: boolean;
+  /** null: none. */
+  edit: (messageId: string | null) => void;
+  mayEdit: boolean;
+};
+
+/** What a person said. It can be said differently: that begins another branch. */
+export const Question = memo(function Question({ message, talk, isEditing, edit, mayEdit }: Props) {
+  if (isEditing) return <Editing message={message} talk={talk} close={() => edit(null)} />;
+  return (
+    <div className="flex flex-col items-end">
+      <div className="max-w-[85%] rounded-lg border border-line bg-raised/70 px-3 py-2 text-base max-sm:max-w-full">
+        <Markdown text={message.text} />
+      </div>
+      <div className="-mr-1 flex items-center pt-0.5">
+        <Branches message={message} show={talk.show} />
+        <span className={QUIET}>
+          <CopyButton text={message.text} label="Copy the question" iconOnly />
+          {mayEdit && (
+            <IconButton label="Edit and send again" onClick={() => edit(message.id)}>
+              <Pencil size={13} aria-hidden />
+            </IconButton>
+          )}
+        </span>
+      </div>
+    </div>
+  );
+});
+
+function Editing({ message, talk, close }: { message: ChatMessage; talk: Talk; close: () => void }) {
+  const [text, setText] = useState(message.text);
+  const id = useId();
+  const sending = useMutation({
+    mutationFn: (words: string) => talk.ask(words, message.id),
+    meta: { isShownInPlace: true },
+    onSuccess: close,
+  });
+  const mayTry = text.trim() !== "" && !sending.isPending;
+  const send = () => mayTry && sending.mutate(text);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) send();
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      className="space-y-2 rounded-lg border border-strong bg-surface p-2"
+    >
+      <label htmlFor={id} className="sr-only">
+        Say it differently
+      </label>
+      <textarea
+        id={id}
+        // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
+        autoFocus
+        maxLength={MOST_CHARACTERS}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        className="field-sizing-content max-h-[212px] min-h-7 w-full resize-none bg-transparent px-1.5 py-1 text-base outline-none"
+      />
+      {sending.error && <Trouble problem={sending.error} />}
+      <div className="flex items-center justify-end gap-2">
+        <p className="mr-auto px-1.5 text-xs text-faint max-sm:hidden">
+          What was said before is kept beside it.
+        </p>
+        <Button look="ghost" onClick={close}>
+          Leave it
+        </Button>
+        <Button type="submit" look="primary" disabled={!mayTry}>
+          Send
+        </Button>
+      </div>
+    </form>
+  );
+}

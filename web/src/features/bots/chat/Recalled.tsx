@@ -1,0 +1,32 @@
+import { Link } from "@tanstack/react-router";
+import { Brain } from "lucide-react";
+import type { ChatMessage } from "@/api/types";
+
+type Memories = NonNullable<ChatMessage["answer"]>["recalled"];
+
+/** What the bot remembered for this answer: a line that unfolds. */
+export function Recalled({ memories, slug }: { memories: Memories; slug: string }) {
+  if (memories.length === 0) return null;
+  return (
+    <details className="text-dim">
+      <summary className="flex w-fit cursor-pointer items-center gap-1.5 rounded-sm text-xs hover:text-ink">
+        <Brain size={12} aria-hidden />
+        {memories.length === 1 ? "1 memory" : `${memories.length} memories`}
+      </summary>
+      <ul className="mt-1 list-disc space-y-0.5 pl-5 marker:text-faint">
+        {memories.map(({ id, fact }) => (
+          <li key={id} className="break-words">
+            {fact}
+          </li>
+        ))}
+      </ul>
+      <Link
+        to="/bots/$slug/memory"
+        params={{ slug }}
+        className="mt-1 inline-block rounded-sm text-xs underline underline-offset-2"
+      >
+        All it remembers
+      </Link>
+    </details>
+  );
+}

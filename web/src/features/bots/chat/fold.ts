@@ -1,0 +1,135 @@
+/**
+ * What a conversation adds up to: the branch that is shown as it was read, and all that was told since. Pure. To be
+ * told something twice changes nothing, so what was read and what is told may overlap as they like.
+ */
+import type { ChatMessage, ChatSession, ChatSessionDetail, Event, EventOf } from "@/api/types";
+import { begun, type Draft, heard, type Piece, resumed } from "./draft";
+
+type ChatEvent = Extract<Event, { type: `chat.${string}` }>;
+type Fact = EventOf<"chat.remembered">["data"]["facts"][number];
+
+export type ChatView = {
+  session: ChatSessionDetail | null;
+  messages: readonly ChatMessage[];
+  /** The answer that is being written. */
+  draft: Draft | null;
+  /** What was taken into the bot's memory since the page was opened. */
+  kept: readonly Fact[];
+  /** The answer that ended last while somebody was here. */
+  ended: ChatMessage | null;
+  /** Something was missed, or is not told: it has to be read again. */
+  isStale: boolean;
+};
+
+export const NOTHING_SAID: ChatView = {
+  session: null,
+  messages: [],
+  draft: null,
+  kept: [],
+  ended: null,
+  isStale: false,
+};
+
+/** What was read just now takes the place of what there was, except for words that were heard and not yet written down. */
+export function withRead(
+  view: ChatView,
+  session: ChatSessionDetail,
+  messages: readonly ChatMessage[],
+): ChatView {
+  const writing = messages.findLast(({ status }) => status === "writing");
+  const next: ChatView = { ...view, session, messages, draft: null, isStale: false };
+  if (!writing) return next;
+  const before = view.draft?.id === writing.id ? view.draft : null;
+  const said = view.messages.find(({ id }) => id === writing.id)?.text ?? "";
+  const { draft, text } = resumed(before, said, begun(writing), writing.text);
+  return { ...withText(next, writing.id, text), draft, isStale: draft.ahead !== null };
+}
+
+export function foldChat(view: ChatView, events: readonly Event[]): ChatView {
+  return events.reduce((next, event) => (isChat(event) ? apply(next, event) : next), view);
+}
+
+const isChat = (event: Event): event is ChatEvent => event.type.startsWith("chat.");
+
+function apply(view: ChatView, event: ChatEvent): ChatView {
+  switch (event.type) {
+    case "chat.asked":
+      return asked(view, event.data.question, event.data.answer);
+    case "chat.resumed":
+      return begin(replaced(view, event.data.answer), event.data.answer);
+    case "chat.answered":
+      return answered(view, event.data.answer);
+    case "chat.changed":
+      return changed(view, event.data.session);
+    case "chat.summarised":
+      return { ...view, isStale: true };
+    case "chat.remembered":
+      return remembered(view, event.data.facts);
+    case "chat.delta":
+      return grown(view, event.data);
+    default:
+      return unknownEvent(event, view);
+  }
+}
+
+/** The compiler reaches this only when a type is missing above; a newer server's event changes nothing. */
+function unknownEvent(_event: never, view: ChatView): ChatView {
+  return view;
+}
+
+/** The branch goes on behind the question's parent, or behind the question itself when it is asked again. */
+function asked(view: ChatView, question: ChatMessage, answer: ChatMessage): ChatView {
+  if (has(view, answer.id)) return view;
+  const parent = view.messages.findIndex(({ id }) => id === question.parent_id);
+  if (question.parent_id !== null && parent < 0) return { ...view, isStale: true };
+  const messages = [...view.messages.slice(0, parent + 1), question, answer];
+  return begin({ ...view, messages }, answer);
+}
+
+function begin(view: ChatView, answer: ChatMessage): ChatView {
+  if (!has(view, answer.id)) return view;
+  return { ...withAnswering(view, true), draft: begun(answer), ended: null };
+}
+
+function answered(view: ChatView, answer: ChatMessage): ChatView {
+  if (!has(view, answer.id)) return withAnswering(view, false);
+  const draft = view.draft?.id === answer.id ? null : view.draft;
+  return { ...withAnswering(replaced(view, answer), false), draft, ended: answer };
+}
+
+/** Another branch is shown: its messages are not told, they have to be read. */
+function changed(view: ChatView, session: ChatSession): ChatView {
+  const next = { ...view, session: view.session && { ...view.session, ...session } };
+  return session.head_id === (view.messages.at(-1)?.id ?? null) ? next : { ...next, isStale: true };
+}
+
+function remembered(view: ChatView, facts: readonly Fact[]): ChatView {
+  const known = new Set(view.kept.map(({ id }) => id));
+  return { ...view, kept: [...view.kept, ...facts.filter(({ id }) => !known.has(id))] };
+}
+
+/** A piece of an answer that is not on this branch, or that has ended, says nothing here. */
+function grown(view: ChatView, piece: Piece): ChatView {
+  const message = view.messages.find(({ id }) => id === piece.message_id);
+  if (!message || view.draft?.id !== message.id) return view;
+  const { draft, text } = heard(view.draft, message.text, piece);
+  const next = text === message.text ? view : withText(view, message.id, text);
+  return { ...next, draft, isStale: view.isStale || draft.ahead !== null };
+}
+
+const has = (view: ChatView, id: string): boolean => view.messages.some((message) => message.id === id);
+
+const withAnswering = (view: ChatView, is_answering: boolean): ChatView => ({
+  ...view,
+  session: view.session && { ...view.session, is_answering },
+});
+
+const replaced = (view: ChatView, changed: ChatMessage): ChatView => ({
+  ...view,
+  messages: view.messages.map((message) => (message.id === changed.id ? changed : message)),
+});
+
+const withText = (view: ChatView, id: string, text: string): ChatView => ({
+  ...view,
+  messages: view.messages.map((message) => (message.id === id ? { ...message, text } : message)),
+});

@@ -1,0 +1,19 @@
+/** What was typed and not sent, kept until the tab is closed. */
+const keyOf = (place: string): string => `forge.unsent.${place}`;
+
+export function readUnsent(place: string): string {
+  try {
+    return sessionStorage.getItem(keyOf(place)) ?? "";
+  } catch {
+    return ""; // Storage is blocked: what is typed lives as long as its field.
+  }
+}
+
+export function keepUnsent(place: string, text: string): void {
+  try {
+    if (text === "") sessionStorage.removeItem(keyOf(place));
+    else sessionStorage.setItem(keyOf(place), text);
+  } catch {
+    // As above.
+  }
+}

@@ -1,0 +1,28 @@
+import { useRouterState } from "@tanstack/react-router";
+import { type RefObject, useEffect, useRef } from "react";
+import type { ChatMessage } from "@/api/types";
+
+type Options = {
+  box: RefObject<HTMLElement | null>;
+  messages: readonly ChatMessage[];
+  show: (messageId: string) => void;
+  hold: () => void;
+};
+
+/** An address may end with the id of a message: go there once, on whichever branch it is. */
+export function useJump({ box, messages, show, hold }: Options): string {
+  const target = useRouterState({ select: ({ location }) => location.hash });
+  const arrived = useRef("");
+  const isHere = messages.some(({ id }) => id === target);
+  const isRead = messages.length > 0;
+  useEffect(() => {
+    if (!target || !isRead || arrived.current === target) return;
+    if (!isHere) return show(target);
+    arrived.current = target;
+    hold();
+    const element = box.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(target)}"]`);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "center" });
+  }, [target, isRead, isHere, show, hold, box]);
+  return target;
+}

@@ -1,0 +1,94 @@
+/** What an answer was made with, how it ended, and what a page may ask first: in words. */
+import type { Bot, ChatMessage } from "@/api/types";
+import { formatMicros, formatTokens } from "@/ui/money";
+import { formatDuration } from "@/ui/time";
+import type { Tone } from "@/ui/tone";
+
+type Facts = NonNullable<ChatMessage["answer"]>;
+type Stop = NonNullable<Facts["stop"]>;
+
+/** `demo:coder · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s`. */
+export function factsOf({ model, temperature, usage, cost_micros, duration_ms }: Facts): string {
+  const sent = usage.input + usage.cache_read + usage.cache_write;
+  const cached = usage.cache_read > 0 ? ` (${formatTokens(usage.cache_read)} cached)` : "";
+  return [
+    model,
+    `temp ${temperature}`,
+    `${formatTokens(sent)} in${cached}`,
+    `${formatTokens(usage.output)} out`,
+    formatMicros(cost_micros),
+    duration_ms == null ? "" : formatDuration(duration_ms),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** The same to the last token, for whoever points at it. */
+export function tokensOf({ usage, max_tokens, soul_version, first_token_ms }: Facts): string {
+  const number = (count: number) => count.toLocaleString("en");
+  return [
+    `${number(usage.input)} sent`,
+    `${number(usage.cache_read)} sent from cache`,
+    `${number(usage.cache_write)} sent to cache`,
+    `${number(usage.output)} received, ${number(max_tokens)} at most`,
+    ...(first_token_ms == null ? [] : [`first word after ${formatDuration(first_token_ms)}`]),
+    `soul version ${soul_version}`,
+  ].join("\n");
+}
+
+type End = { word: string; meaning: string; tone: Tone };
+
+const CUT: Record<Stop, string | null> = {
+  end: null,
+  tools: null,
+  paused: null,
+  length: "The answer was longer than it may be. More tokens can be allowed in the bot's settings.",
+  context_full: "The conversation no longer fits the model's window.",
+  refused: "The model declined to go on.",
+};
+
+/** null for a whole answer, for one that is being written, and for a failed one, which has more to say. */
+export function endOf({ status, answer }: Pick<ChatMessage, "status" | "answer">): End | null {
+  if (status === "stopped")
+    return { word: "stopped", meaning: "What was there by then is kept.", tone: "idle" };
+  if (status === "interrupted")
+    return { word: "interrupted", meaning: "Forge ended while it was written.", tone: "wait" };
+  const cut = status === "done" && answer?.stop ? CUT[answer.stop] : null;
+  return cut
+    ? { word: answer?.stop === "refused" ? "refused" : "cut off", meaning: cut, tone: "wait" }
+    : null;
+}
+
+/** For a screen reader, once, when an answer has ended. */
+export const announcementOf = (name: string, { status }: ChatMessage): string =>
+  status === "done" ? `${name} has answered.` : `The answer of ${name} is ${status}.`;
+
+const NEXT: Record<Bot["identity"]["category"], string> = {
+  assistant: "What do you need to know from me first?",
+  creative: "Surprise me with a first idea.",
+  research: "How would you find out whether something is true?",
+  utility: "Show me one short example of what you do.",
+};
+
+/** Three ways to begin, from what the bot says of itself. */
+export function examplesOf({ display_name, description, category }: Bot["identity"]): readonly string[] {
+  const about =
+    description
+      .trim()
+      .split(/(?<=[.!?])\s|\n/)[0]
+      ?.replace(/[.!?]+$/, "") ?? "";
+  const opening = about ? `“${about}”: where do we start?` : `What can you help me with, ${display_name}?`;
+  return [opening, NEXT[category], "What should I never ask you to do?"];
+}
+
+/** Why it cannot be talked to, and where that is changed; null when it can. */
+export function refusalOf(bot: Bot): { reason: string; tab: "soul" | "settings"; label: string } | null {
+  if (bot.status !== "active") {
+    return {
+      reason: `This bot is ${bot.status}: it answers nobody.`,
+      tab: "settings",
+      label: "Open its settings",
+    };
+  }
+  return bot.blocked ? { reason: bot.blocked, tab: "soul", label: "Open its files" } : null;
+}

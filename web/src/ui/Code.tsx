@@ -1,0 +1,67 @@
+import { useEffect, useState } from "react";
+import { CopyButton } from "./CopyButton";
+import type { Line } from "./code/highlight";
+import { languageOf } from "./code/languages";
+import "./code/code.css";
+
+type Props = {
+  text: string;
+  /** As its author calls it; empty for whatever it may be. */
+  language: string;
+  /** More of it is still to come: it is coloured when it is whole. */
+  isGrowing?: boolean;
+};
+
+/** A block of code, with its colours as soon as they are known, to be copied. */
+export function Code({ text, language, isGrowing = false }: Props) {
+  const lines = useHighlighted(text, language, isGrowing);
+  return (
+    <figure className="overflow-hidden rounded-md border border-line bg-bg">
+      <figcaption className="flex h-7 items-center border-b border-line pr-0.5 pl-2.5 text-xs text-dim pointer-coarse:h-9">
+        <span className="mono truncate">{language || "text"}</span>
+        <span className="ml-auto">
+          <CopyButton text={text} label="Copy code" iconOnly />
+        </span>
+      </figcaption>
+      <pre tabIndex={0} className="mono overflow-x-auto px-2.5 py-2 leading-[18px] -outline-offset-2">
+        <code>{lines ? <Coloured lines={lines} /> : text}</code>
+      </pre>
+    </figure>
+  );
+}
+
+function Coloured({ lines }: { lines: readonly Line[] }) {
+  return lines.map((line, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a whole block never move
+    <span key={at}>
+      {line.map(({ offset, content, color }) => (
+        <span key={offset} style={{ color }}>
+          {content}
+        </span>
+      ))}
+      {at < lines.length - 1 && "\n"}
+    </span>
+  ));
+}
+
+/** Colours are worth a wait, but not a long one. */
+const LONGEST = 50_000;
+
+/** null as long as there are no colours, and for code that is too long or in an unknown language. */
+function useHighlighted(text: string, language: string, isGrowing: boolean): readonly Line[] | null {
+  const [found, setFound] = useState<{ text: string; lines: readonly Line[] } | null>(null);
+  const known = languageOf(language);
+  useEffect(() => {
+    if (isGrowing || known === null || text.length > LONGEST) return;
+    let isGone = false;
+    import("./code/highlight")
+      .then(({ highlight }) => highlight(text, known))
+      .then((lines) => isGone || setFound({ text, lines }))
+      // Without colours, as when the server has gone away: the code stands there all the same.
+      .catch(() => undefined);
+    return () => {
+      isGone = true;
+    };
+  }, [text, known, isGrowing]);
+  return found?.text === text ? found.lines : null;
+}
