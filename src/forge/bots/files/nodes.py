@@ -96,7 +96,7 @@ class _Builder:
             _refuse_indirection(event, start)
         if isinstance(event, yaml.ScalarEvent):
             text: str = event.value
-            is_null = event.style is None and text in _NULLS
+            is_null = not event.style and text in _NULLS
             self._put(Node(Shape.SCALAR, start, self._trimmed(start, end), text, is_null))
         elif isinstance(event, yaml.MappingStartEvent):
             self._begin(Node(Shape.MAPPING, start, end, is_flow=bool(event.flow_style)))

@@ -2,17 +2,17 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Any, cast
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from forge.bots.files.frontmatter import BOM
-from forge.bots.files.parsed import Parsed, parsed
+from forge.bots.files.parsed import MOST_PROBLEMS, Parsed, parsed
 from forge.bots.files.places import Places
 from forge.bots.files.text import unusable_text
-from forge.bots.files.toml_lines import KeyLines, first_spoiler
+from forge.bots.files.toml_lines import KeyLines, TooDeep, first_spoiler, read_toml
 from forge.bots.files.wording import explain, unknown
 from forge.bots.models import BotFile, FileProblem, SkillEntry
 
@@ -34,24 +34,27 @@ def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
         return Parsed(None, [problem])
     text = text.removeprefix(BOM).replace("\r\n", "\n")
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return Parsed(None, [_not_toml(text, "This is not TOML.", _SYNTAX)])
-    except RecursionError:
-        return Parsed(None, [_not_toml(text, "This is nested too deeply.", None)])
+        content = read_toml(text)
+    except TooDeep as error:
+        return Parsed(
+            None,
+            [_problem(text, error.offset, "This is nested too deeply, or a bracket is not closed.", None)],
+        )
+    except ValueError:
+        spoiler = first_spoiler(text)
+        return Parsed(None, [_problem(text, spoiler.start if spoiler else 0, "This is not TOML.", _SYNTAX)])
     entries: list[SkillEntry] = []
     mistakes: list[_Mistake] = []
     for result in _entries(content):
         mistakes.append(result) if isinstance(result, _Mistake) else entries.append(result)
-    return parsed(entries, _placed(text, mistakes))
+    return parsed(entries, _placed(text, mistakes[:MOST_PROBLEMS]))
 
 
 _SYNTAX = 'Each skill is a table `[skills.<name>]` with lines such as `enabled = true` or `version = "1.0"`.'
 
 
-def _not_toml(text: str, message: str, hint: str | None) -> FileProblem:
-    spoiler = first_spoiler(text)
-    line, column = Places(text).at(spoiler.start) if spoiler else (1, 1)
+def _problem(text: str, offset: int, message: str, hint: str | None) -> FileProblem:
+    line, column = Places(text).at(offset)
     return FileProblem(file=BotFile.SKILLS, line=line, column=column, message=message, hint=hint)
 
 
@@ -92,16 +95,15 @@ def _entry(name: str, table: Any) -> "Iterator[SkillEntry | _Mistake]":
     try:
         yield SkillEntry.model_validate({**given, "skill_name": name}, strict=True)
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
+        for one in error.errors(include_url=False):
             yield _mistake(place, one)
 
 
-def _mistake(place: tuple[str, ...], error: Any) -> _Mistake:
-    key = str(error["loc"][0])
+def _mistake(place: tuple[str, ...], error: ErrorDetails) -> _Mistake:
     path = (*place, *(str(part) for part in error["loc"]))
     if error["type"] == "extra_forbidden":
-        return _Mistake(path, *unknown(key, SkillEntry.model_fields))
-    return _Mistake(path, *explain(key, error["type"], error.get("ctx", {}), error["msg"]))
+        return _Mistake(path, *unknown(path[-1], SkillEntry.model_fields))
+    return _Mistake(path, *explain(error))
 
 
 def render_skills(entries: list[SkillEntry]) -> str:

@@ -1,4 +1,4 @@
-"""Where things are in a TOML text: the reader of the standard library says what it holds, not where.
+"""TOML with places: the reader of the standard library says what a text holds, not where.
 
 The text is cut into statements without understanding them, only strings, brackets and comments. A statement is small
 enough to be read by itself, and of a text that cannot be read the first statement that spoils it can be searched for.
@@ -14,17 +14,28 @@ from forge.bots.files.places import Places
 
 Path = tuple[str, ...]
 
-MOST_DEPTH = 4
-"""Of keys that are looked for."""
+MOST_DEPTH = 16
+"""No key of ours goes deeper, and the reader below takes gigabytes for keys with many dots."""
 
 _TOKEN = re.compile(
-    r'''"""(?:[^\\]|\\.)*?"{3,5}'''
-    r"""|\'\'\'.*?'{3,5}"""
-    r"""|"(?:[^"\\\n]|\\.)*"?"""
-    r"""|'[^'\n]*'?"""
-    r"""|\#[^\n]*|[\[{]|[\]}]|\n|[^"'\#\[\]{}\n]+""",
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}|\\?\Z)'
+    r"|'''.*?(?:'{3,5}|\Z)"
+    r'|"(?:[^"\\\n]|\\[^\n])*"?'
+    r"|'[^'\n]*'?"
+    r"|#[^\n]*"
+    r"|[^\"'#]",
     re.DOTALL,
 )
+_DEEPER, _HIGHER = "[{", "]}"
+_SEPARATORS = "=,\n" + _DEEPER + _HIGHER
+
+
+class TooDeep(ValueError):
+    """Raised and caught while reading one file."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__("nested too deeply")
+        self.offset = offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +45,26 @@ class Statement:
     text: str
 
 
+def read_toml(text: str) -> dict[str, Any]:
+    """Raises TooDeep, or another ValueError when it is not TOML. Lines end with a line feed alone."""
+    statements(text)
+    return tomllib.loads(text)
+
+
 def statements(text: str) -> list[Statement]:
-    """Everything but blank lines and lines with a comment alone."""
+    """Everything but blank lines and lines with a comment alone. Raises TooDeep."""
     found: list[Statement] = []
-    start = depth = 0
+    start = depth = dots = 0
     for token in _TOKEN.finditer(text):
         mark = token[0]
-        depth = max(0, depth + (mark in ("[", "{")) - (mark in ("]", "}")))
-        if (mark == "\n" and depth == 0) or token.end() == len(text):
+        dots = 0 if mark in _SEPARATORS else dots + (mark == ".")
+        depth = max(0, depth + (mark in _DEEPER) - (mark in _HIGHER))
+        if depth + dots > MOST_DEPTH:
+            raise TooDeep(start)
+        if mark == "\n" and depth == 0:
             _add(found, text, start, token.end())
             start = token.end()
+    _add(found, text, start, len(text))
     return found
 
 
@@ -70,7 +91,7 @@ def first_spoiler(text: str) -> Statement | None:
 def _can_be_read(text: str) -> bool:
     try:
         tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except ValueError:
         return False
     return True
 
@@ -85,7 +106,7 @@ class KeyLines:
         for statement in statements(text):
             content = tomllib.loads(statement.text)
             if statement.text.startswith("["):
-                table = next(_paths(content, single=True))
+                table = _header(content)
                 self._starts.setdefault(table, statement.start)
                 continue
             for path in _paths(content):
@@ -99,12 +120,18 @@ class KeyLines:
         return 1, 1
 
 
-def _paths(content: dict[str, Any], before: Path = (), *, single: bool = False) -> Iterator[Path]:
-    """All paths of one statement; of the header of a table only the longest."""
+def _header(content: dict[str, Any]) -> Path:
+    path: Path = ()
+    while content:
+        name, inner = next(iter(content.items()))
+        path = (*path, name)
+        content = cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+    return path
+
+
+def _paths(content: dict[str, Any], before: Path = ()) -> Iterator[Path]:
     for name, value in content.items():
         path = (*before, name)
-        inner = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-        if not (single and inner):
-            yield path
-        if inner and len(path) < MOST_DEPTH:
-            yield from _paths(inner, path, single=single)
+        yield path
+        if isinstance(value, dict):
+            yield from _paths(cast("dict[str, Any]", value), path)

@@ -1,12 +1,15 @@
 """Front matter against a model: every mistake at the line of the key, or of the item of a list, that has it."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from forge.bots.files.frontmatter import FrontMatter
 from forge.bots.files.nodes import Node, Shape
+from forge.bots.files.parsed import MOST_PROBLEMS
 from forge.bots.files.wording import explain, unknown
 from forge.bots.models import FileProblem
 
@@ -25,15 +28,14 @@ def validate(model: type[M], front: FrontMatter, **given: Any) -> tuple[M | None
     try:
         return model.model_validate({**values, **given}), problems
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        return None, problems + [_problem(front, one) for one in found]
+        return None, problems + [_problem(front, one) for one in error.errors(include_url=False)]
 
 
 def _unknown_keys(front: FrontMatter, keys: list[str]) -> Iterator[FileProblem]:
-    for key, _ in front.root.entries():
-        if key.text not in keys:
-            message, hint = unknown(key.text, keys)
-            yield front.problem(message, key, hint=hint)
+    strangers = (key for key, _ in front.root.entries() if key.text not in keys)
+    for key in islice(strangers, MOST_PROBLEMS):
+        message, hint = unknown(key.text, keys)
+        yield front.problem(message, key, hint=hint)
 
 
 def _filled(node: Node) -> Any:
@@ -43,16 +45,15 @@ def _filled(node: Node) -> Any:
     return node.plain()
 
 
-def _problem(front: FrontMatter, error: Any) -> FileProblem:
+def _problem(front: FrontMatter, error: ErrorDetails) -> FileProblem:
     name, *path = error["loc"]
+    message, hint = explain(error)
     pair = front.find(str(name))
-    message, hint = explain(str(name), error["type"], error.get("ctx", {}), error["msg"])
     if pair is None:
         return front.problem(message, hint=hint)
-    node = pair[0]
-    if path and isinstance(path[0], int):
-        node = pair[1].items[path[0]]
-        message, hint = explain(
-            f"{name}, item {path[0] + 1}", error["type"], error.get("ctx", {}), error["msg"]
+    if error["type"] == "missing":
+        return front.problem(
+            f"`{name}` is empty.", pair[0], hint="Write a value behind it, in quotes if need be."
         )
-    return front.problem(message, node, hint=hint)
+    is_item = bool(path) and isinstance(path[0], int)
+    return front.problem(message, pair[1].items[int(path[0])] if is_item else pair[0], hint=hint)
