@@ -1,6 +1,5 @@
 """Everything one question is asked with: the bot's files, its memories, the branch above the question."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,7 +59,7 @@ class Scene:
     async def system(self, account_id: str, bot: Bot, session: SessionRow) -> str:
         files = await self.versions.whole(bot, account_id)
         standing = await self.memories.by_ids(bot.id, session.standing)
-        skills = await asyncio.to_thread(self.shelf.texts, files.skills)
+        skills = await self.shelf.texts(files.skills)
         return system_prompt(Knowledge(files, standing, skills, session.created_at))
 
     async def history(self, bot_id: str, branch: Branch) -> list[Message]:
