@@ -1,0 +1,36 @@
+"""A process that saves a soul and is killed on the way, as by the kernel: `python -m tests.bots.versions.editor`."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from tests.bots.versions.house import FIRST, saving
+
+from forge.bots.folder import Folders
+from forge.bots.models import Bot, BotFile
+from forge.bots.versions.service import Versions
+from forge.events.log import EventLog
+from forge.store.engine import Store
+from forge.telemetry import Metrics
+
+
+class Fatal(Folders):
+    """Writing is the end of the process: before the file has changed, or just after."""
+
+    def write(self, slug: str, file: BotFile, text: str, *, expect: str | None) -> None:
+        if sys.argv[1] == "after":
+            super().write(slug, file, text, expect=expect)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def main(url: str, data_dir: str, bot: str, text: str) -> None:
+    store = Store(url)
+    versions = Versions(store, EventLog(store, Metrics(version="test")), Fatal(Path(data_dir)))
+    new = saving(text, FIRST[BotFile.SOUL], "Saved and killed")
+    await versions.save(Bot.model_validate_json(bot), BotFile.SOUL, new, by="Ada")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[2:]))
