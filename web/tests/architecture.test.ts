@@ -23,6 +23,7 @@ const MAY: Record<string, readonly string[]> = {
     "api",
     "ui",
     "features/audits",
+    "features/bots",
     "features/home",
     "features/login",
     "features/runs",

@@ -11,10 +11,20 @@ type Props = {
   description?: ReactNode;
   children: ReactNode;
   wide?: boolean;
+  /** As much as the page gives, for texts side by side. */
+  widest?: boolean;
 };
 
 /** A dialog over the page. Escape and a click outside close it; the focus stays inside and then returns. */
-export function Modal({ open, onOpenChange, title, description, children, wide = false }: Props) {
+export function Modal({
+  open,
+  onOpenChange,
+  title,
+  description,
+  children,
+  wide = false,
+  widest = false,
+}: Props) {
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
       <Dialog.Portal>
@@ -23,7 +33,7 @@ export function Modal({ open, onOpenChange, title, description, children, wide =
           className={clsx(
             "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-24px)] -translate-x-1/2 overflow-auto",
             "rounded-lg border border-line bg-surface p-4 shadow-2xl outline-none",
-            wide ? "max-w-[640px]" : "max-w-[460px]",
+            widest ? "max-w-[1100px]" : wide ? "max-w-[640px]" : "max-w-[460px]",
           )}
         >
           <Dialog.Title className="pr-8 text-base font-semibold break-words">{title}</Dialog.Title>

@@ -28,6 +28,8 @@ type Props = {
   language: EditorLanguage;
   marks?: readonly EditorMark[];
   isReadOnly?: boolean;
+  /** Where to begin. */
+  startLine?: number | undefined;
   onChange?: (text: string) => void;
   ref?: Ref<EditorHandle>;
 };
@@ -41,6 +43,7 @@ export function Editor({
   language,
   marks = NO_MARKS,
   isReadOnly = false,
+  startLine,
   onChange,
   ref,
 }: Props) {
@@ -80,15 +83,14 @@ export function Editor({
     if (view.current) mark(view.current, marks);
   }, [marks, extensions]);
 
-  useImperativeHandle(ref, () => ({
-    goTo: (line, column) => {
-      const shown = view.current;
-      if (!shown) return;
-      const anchor = stretchOf(shown.state.doc, line, column).from;
-      shown.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
-      shown.focus();
-    },
-  }));
+  useEffect(() => {
+    if (startLine !== undefined && view.current) goTo(view.current, startLine, null);
+  }, [startLine]);
+  useImperativeHandle(
+    ref,
+    () => ({ goTo: (line, column) => view.current && goTo(view.current, line, column) }),
+    [],
+  );
   return <div ref={box} className="h-full min-h-0" />;
 }
 
@@ -124,6 +126,12 @@ const telling = (tell: (text: string) => void): Extension =>
   EditorView.updateListener.of((update) => {
     if (update.docChanged) tell(update.state.sliceDoc());
   });
+
+function goTo(view: EditorView, line: number | null, column: number | null): void {
+  const anchor = stretchOf(view.state.doc, line, column).from;
+  view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+  view.focus();
+}
 
 function mark(view: EditorView, marks: readonly EditorMark[]): void {
   view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state, marks)));

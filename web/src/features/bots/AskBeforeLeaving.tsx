@@ -1,0 +1,21 @@
+import { useBlocker } from "@tanstack/react-router";
+import { Confirm } from "@/ui/Confirm";
+
+/** Holds whoever leaves the page while something on it is not saved. */
+export function AskBeforeLeaving({ when, what }: { when: boolean; what: string }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => when && current.pathname !== next.pathname,
+    enableBeforeUnload: () => when,
+    withResolver: true,
+  });
+  return (
+    <Confirm
+      open={status === "blocked"}
+      onOpenChange={() => reset?.()}
+      title="Leave without saving?"
+      description={`${what} is not saved. It is lost when you leave this page.`}
+      action="Leave"
+      onConfirm={() => proceed?.()}
+    />
+  );
+}

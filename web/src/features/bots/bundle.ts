@@ -1,0 +1,34 @@
+/** Bots as files: what is downloaded, and what may be dropped on the page. */
+import type { BotBundle } from "@/api/types";
+
+export class NoBundle extends Error {
+  override readonly name = "NoBundle";
+  readonly hint = "Choose a file that “Export” or `forge bots export` has written.";
+}
+
+/** Only as much as tells a bot from any other file; the server looks at the rest. */
+export function readBundle(text: string): BotBundle {
+  const found = parse(text);
+  if (typeof found !== "object" || found === null || !("forge_bot" in found)) {
+    throw new NoBundle("This file is not a bot.");
+  }
+  return found as BotBundle;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Have the browser save it, under a name that says what it is. */
+export function download(bundle: BotBundle): void {
+  const file = new Blob([`${JSON.stringify(bundle, null, 2)}\n`], { type: "application/json" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = `${bundle.slug}.bot.json`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

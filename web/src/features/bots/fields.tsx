@@ -1,0 +1,149 @@
+/** The fields that a new bot and the settings of a bot have in common. */
+import { useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
+import { useId } from "react";
+import { modelsQuery } from "@/api/models";
+import type { BotCategory } from "@/api/types";
+import { Field, TextArea } from "@/ui/Field";
+import { Select } from "@/ui/Select";
+import { Avatar } from "./Avatar";
+import { CATEGORIES, defaultModel, type Form, type Mistakes } from "./form";
+
+export type FormPart = { form: Form; mistakes: Mistakes; change: (changed: Partial<Form>) => void };
+
+export function AboutFields({ form, mistakes, change }: FormPart) {
+  const category = useId();
+  return (
+    <>
+      <TextArea
+        label="Description"
+        rows={2}
+        maxLength={1000}
+        placeholder="Writes release notes from a list of commits."
+        value={form.description}
+        onChange={(event) => change({ description: event.target.value })}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <div>
+          <span id={category} className="mb-1 block text-xs font-medium text-dim">
+            Category
+          </span>
+          <Select
+            label="Category"
+            className="w-full"
+            value={form.category}
+            options={CATEGORIES}
+            onChange={(value) => change({ category: value as BotCategory })}
+          />
+        </div>
+        <Field
+          label="Tags"
+          placeholder="writing, releases"
+          autoComplete="off"
+          error={mistakes.tags}
+          value={form.tags}
+          onChange={(event) => change({ tags: event.target.value })}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Any model can be typed; those with a known price are offered. Empty follows the settings. */
+export function ModelField({ form, change }: FormPart) {
+  const models = useQuery(modelsQuery).data;
+  const known = useId();
+  return (
+    <>
+      <Field
+        label="Model"
+        mono
+        list={known}
+        maxLength={240}
+        placeholder={`default (${defaultModel(models)})`}
+        autoComplete="off"
+        spellCheck={false}
+        hint="Empty follows what is chosen for bots in Settings, Models."
+        value={form.model}
+        onChange={(event) => change({ model: event.target.value })}
+      />
+      <datalist id={known}>
+        {models?.known.map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+const FACES = ["🤖", "🦉", "🦊", "🐙", "🌱", "🔥", "📚", "🔧", "🎨", "🧭"];
+const COLOURS = ["#e2703a", "#d6a419", "#3f9b5f", "#2f8f9d", "#4a74d8", "#8a5bd0", "#c8528f", "#7a7f87"];
+
+export function LookFields({ form, change }: FormPart) {
+  return (
+    <div className="grid gap-3 sm:grid-cols-2">
+      <div>
+        <Field
+          label="Face"
+          maxLength={16}
+          placeholder="🤖"
+          autoComplete="off"
+          value={form.avatar}
+          onChange={(event) => change({ avatar: event.target.value })}
+          action={<Avatar of={{ avatar: form.avatar || "🤖", colour: form.colour || "#e2703a" }} />}
+        />
+        <div className="mt-1.5 flex flex-wrap gap-0.5">
+          {FACES.map((face) => (
+            <button
+              key={face}
+              type="button"
+              aria-label={`Face ${face}`}
+              aria-pressed={form.avatar === face}
+              onClick={() => change({ avatar: face })}
+              className="grid size-7 place-items-center rounded-md hover:bg-raised aria-pressed:bg-raised"
+            >
+              {face}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div>
+        <ColourField colour={form.colour} onChange={(colour) => change({ colour })} />
+        <div className="mt-1.5 flex flex-wrap gap-1.5 py-1">
+          {COLOURS.map((colour) => (
+            <button
+              key={colour}
+              type="button"
+              aria-label={`Colour ${colour}`}
+              aria-pressed={form.colour === colour}
+              onClick={() => change({ colour })}
+              style={{ background: colour }}
+              className={clsx(
+                "size-6 rounded-full border-2",
+                form.colour === colour ? "border-ink" : "border-transparent",
+              )}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function ColourField({ colour, onChange }: { colour: string; onChange: (colour: string) => void }) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block text-xs font-medium text-dim">
+        Colour
+      </label>
+      <input
+        id={id}
+        type="color"
+        value={colour || "#e2703a"}
+        onChange={(event) => onChange(event.target.value)}
+        className="h-8 w-full rounded-md border border-line bg-bg p-1 pointer-coarse:h-10"
+      />
+    </div>
+  );
+}

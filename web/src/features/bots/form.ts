@@ -1,0 +1,132 @@
+/** What a person fills in about a bot, and what the server is asked for. */
+import type { BotCategory, BotChange, Identity, Models, NewBot } from "@/api/types";
+
+export type Form = {
+  name: string;
+  description: string;
+  category: BotCategory;
+  /** Parted by commas. */
+  tags: string;
+  /** As `provider:model`; empty for the default. */
+  model: string;
+  temperature: string;
+  maxTokens: string;
+  avatar: string;
+  colour: string;
+  memory: boolean;
+};
+
+export const CATEGORIES: readonly { value: BotCategory; label: string }[] = [
+  { value: "assistant", label: "Assistant" },
+  { value: "creative", label: "Creative" },
+  { value: "research", label: "Research" },
+  { value: "utility", label: "Utility" },
+];
+
+export const BLANK: Form = {
+  name: "",
+  description: "",
+  category: "assistant",
+  tags: "",
+  model: "",
+  temperature: "0.7",
+  maxTokens: "4096",
+  avatar: "",
+  colour: "",
+  memory: true,
+};
+
+export function formOf(identity: Identity): Form {
+  const { provider, model } = identity;
+  return {
+    name: identity.display_name,
+    description: identity.description,
+    category: identity.category,
+    tags: identity.tags.join(", "),
+    model: provider && model ? `${provider}:${model}` : (model ?? ""),
+    temperature: String(identity.temperature),
+    maxTokens: String(identity.max_tokens),
+    avatar: identity.avatar,
+    colour: identity.colour,
+    memory: identity.memory,
+  };
+}
+
+export type Mistakes = Partial<Record<keyof Form, string>>;
+
+const MOST_TOKENS = 200_000;
+const MOST_TAGS = 20;
+const LONGEST_TAG = 40;
+
+export function mistakesOf(form: Form): Mistakes {
+  const found: Mistakes = {};
+  const temperature = Number(form.temperature);
+  const tokens = Number(form.maxTokens);
+  if (form.name.trim() === "") found.name = "A bot needs a name.";
+  if (form.temperature.trim() === "" || !(temperature >= 0 && temperature <= 2)) {
+    found.temperature = "A number from 0 to 2.";
+  }
+  if (!Number.isInteger(tokens) || tokens < 1 || tokens > MOST_TOKENS) {
+    found.maxTokens = "A whole number from 1 to 200000.";
+  }
+  const tags = tagsOf(form.tags);
+  if (tags.length > MOST_TAGS) found.tags = `${MOST_TAGS} tags at most.`;
+  else if (tags.some((tag) => tag.length > LONGEST_TAG)) {
+    found.tags = `A tag has ${LONGEST_TAG} characters at most.`;
+  }
+  return found;
+}
+
+const tagsOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter(Boolean),
+  ),
+];
+
+/** `anthropic:claude` is two words; `llama3:8b` is one, unless a provider is called llama3. Empty is the default. */
+export function modelOf(text: string, providers: readonly string[]): { provider: string; model: string } {
+  const at = text.indexOf(":");
+  const provider = text.slice(0, Math.max(at, 0));
+  return providers.includes(provider)
+    ? { provider, model: text.slice(at + 1).trim() }
+    : { provider: "", model: text.trim() };
+}
+
+type Wire = Omit<BotChange, "base_hash" | "status">;
+
+function wireOf(form: Form, models: Models | undefined): Wire {
+  return {
+    name: form.name.trim(),
+    description: form.description.trim(),
+    category: form.category,
+    tags: tagsOf(form.tags),
+    ...modelOf(form.model.trim(), models?.providers.map(({ name }) => name) ?? []),
+    temperature: Number(form.temperature),
+    max_tokens: Number(form.maxTokens),
+    avatar: form.avatar.trim() || null,
+    colour: form.colour || null,
+    memory: form.memory,
+  };
+}
+
+/** Only what is another than before: everything else in the file stays as it is. */
+export function changeOf(before: Form, after: Form, models: Models | undefined): Wire {
+  const was = wireOf(before, models);
+  const entries = Object.entries(wireOf(after, models));
+  return Object.fromEntries(
+    entries.filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(was[name as keyof Wire])),
+  );
+}
+
+/** What was left as it stands on the empty form is left to the server. */
+export function newBotOf(form: Form, models: Models | undefined): Partial<NewBot> & Pick<NewBot, "name"> {
+  const { memory: _, ...changed } = changeOf(BLANK, form, models);
+  return { ...(changed as Partial<NewBot>), name: form.name.trim() };
+}
+
+/** What the next answer of a bot comes from when its own file says nothing. */
+export const defaultModel = (models: Models | undefined): string =>
+  models?.roles.find(({ role }) => role === "bot")?.chain[0] ?? "as in Settings, Models";

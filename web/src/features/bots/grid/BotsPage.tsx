@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Plus, Upload } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
+import { botsQuery } from "@/api/bots";
+import type { Bot } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { useRowKeys } from "@/ui/useRowKeys";
+import { count, isNamed } from "../state";
+import { BotCard } from "./BotCard";
+import { Filters } from "./Filters";
+import { useImport } from "./importing";
+import { NewBot } from "./NewBot";
+import { filterOf } from "./shelf";
+
+const route = getRouteApi("/shell/bots");
+
+/** All bots: who they are, whether they can be talked to, what they cost. */
+export function BotsPage() {
+  const { new: isNew, ...shelf } = route.useSearch();
+  const bots = useQuery(botsQuery(filterOf(shelf)));
+  const navigate = useNavigate();
+  const [words, setWords] = useState("");
+  const taking = useImport();
+  const setCreating = (isOpen: boolean) =>
+    void navigate({ to: "/bots", search: { ...shelf, ...(isOpen && { new: true }) }, replace: true });
+  useShortcut("c", { label: "New bot", group: "Bots" }, () => setCreating(true));
+
+  const isFirst = bots.data?.length === 0 && shelf.show === undefined;
+  const found = bots.data?.filter((bot) => isNamed(bot, words.trim())) ?? [];
+  const create = (
+    <Button look="primary" onClick={() => setCreating(true)}>
+      <Plus size={13} aria-hidden /> New bot <Kbd keys="c" />
+    </Button>
+  );
+  return (
+    <Page
+      title="Bots"
+      actions={
+        <>
+          <Button onClick={taking.choose} aria-label="Import a bot">
+            <Upload size={13} aria-hidden /> <span className="max-sm:hidden">Import</span>
+          </Button>
+          {!isFirst && create}
+        </>
+      }
+    >
+      <div {...taking.target} className="relative min-h-full">
+        {taking.input}
+        {!isFirst && <Filters shelf={shelf} words={words} setWords={setWords} />}
+        {bots.isPending && <SkeletonRows rows={6} label="Loading the bots" />}
+        {bots.isLoadingError && <ErrorState error={bots.error} retry={bots.refetch} />}
+        {isFirst && <First action={create} />}
+        {bots.data && !isFirst && found.length === 0 && <Nothing words={words.trim()} />}
+        {found.length > 0 && <Grid bots={found} />}
+        {taking.isOver && <DropHere />}
+      </div>
+      {isNew && <NewBot close={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+function Grid({ bots }: { bots: readonly Bot[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  useRowKeys(list);
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {count(bots.length, "bot")}
+      </p>
+      <ul
+        ref={list}
+        aria-label="Bots"
+        className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,290px),1fr))] gap-3 p-4 max-sm:p-2"
+      >
+        {bots.map((bot) => (
+          <li key={bot.id}>
+            <BotCard bot={bot} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function First({ action }: { action: ReactNode }) {
+  return (
+    <EmptyState
+      title="No bots yet"
+      sentence="A bot has a soul that you write, a model that answers, and a memory that grows with your conversations."
+      action={action}
+      example={
+        <>
+          or from a terminal: <code className="mono">forge bots create "Release notes"</code>
+        </>
+      }
+    />
+  );
+}
+
+function Nothing({ words }: { words: string }) {
+  return (
+    <EmptyState
+      title={words ? `No bot fits “${words}”` : "Nothing here"}
+      sentence={words ? "The name, the description and the tags are looked at." : "No bot is in this state."}
+    />
+  );
+}
+
+function DropHere() {
+  return (
+    <div className="pointer-events-none absolute inset-2 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-bg/80">
+      <p className="text-base font-semibold">Drop the file to import the bot</p>
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ChevronRight } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { createBot, refreshBot } from "@/api/bots";
+import { modelsQuery } from "@/api/models";
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { AboutFields, LookFields, ModelField } from "../fields";
+import { BLANK, type Form, mistakesOf, newBotOf } from "../form";
+import { Refusal } from "../Refusal";
+
+export function NewBot({ close }: { close: () => void }) {
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title="New bot"
+      description="A name is enough. Its soul, its model and its face can be changed at any time."
+    >
+      <NewBotForm close={close} />
+    </Modal>
+  );
+}
+
+export function NewBotForm({ close }: { close: () => void }) {
+  const cache = useQueryClient();
+  const navigate = useNavigate();
+  const models = useQuery(modelsQuery).data;
+  const [form, setForm] = useState<Form>(BLANK);
+  const change = (changed: Partial<Form>) => setForm((before) => ({ ...before, ...changed }));
+  const create = useMutation({
+    mutationFn: createBot,
+    meta: { isShownInPlace: true },
+    onSuccess: ({ slug }) => {
+      refreshBot(cache, { slug, part: "bot" });
+      return navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug } });
+    },
+  });
+  const mistakes = mistakesOf(form);
+  const isReady = Object.keys(mistakes).length === 0;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady && !create.isPending) create.mutate(newBotOf(form, models));
+  };
+  const part = { form, mistakes, change };
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <Field
+        label="Name"
+        placeholder="Release notes"
+        required
+        maxLength={200}
+        autoComplete="off"
+        value={form.name}
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <details className="group">
+        <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
+          <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> More
+        </summary>
+        <div className="mt-3 space-y-3">
+          <AboutFields {...part} />
+          <ModelField {...part} />
+          <LookFields {...part} />
+        </div>
+      </details>
+      <Refusal error={create.error} />
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={!isReady || create.isPending}>
+          Create
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,27 @@
+/** What the address of the grid says: which bots, in which order, and that one is to be made. */
+import type { BotFilter } from "@/api/bots";
+import type { BotSort } from "@/api/types";
+
+export const SHOWN = ["all", "active", "disabled", "archived", "deleted"] as const;
+export type Shown = (typeof SHOWN)[number];
+export const SORTS: readonly { value: BotSort; label: string }[] = [
+  { value: "activity", label: "Last active" },
+  { value: "name", label: "Name" },
+  { value: "created", label: "Newest" },
+];
+
+export type Shelf = { show?: Shown | undefined; sort?: BotSort | undefined; new?: true | undefined };
+
+/** Whatever else is there is dropped, not an error: addresses are typed by hand. */
+export function readShelf({ show, sort, new: wish }: Record<string, unknown>): Shelf {
+  return {
+    show: SHOWN.find((one) => one === show && one !== "all"),
+    sort: SORTS.find(({ value }) => value === sort && value !== "activity")?.value,
+    new: wish === true ? true : undefined,
+  };
+}
+
+export function filterOf({ show = "all", sort = "activity" }: Shelf): BotFilter {
+  if (show === "deleted") return { deleted: true, sort };
+  return show === "all" ? { sort } : { statuses: [show], sort };
+}

@@ -1,0 +1,174 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus, Search, Trash2 } from "lucide-react";
+import { type FormEvent, useRef, useState } from "react";
+import { memoriesQuery, recallWayQuery } from "@/api/memories";
+import type { MemoryCategory } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Confirm } from "@/ui/Confirm";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { InlineText } from "@/ui/MarkdownLite";
+import { Panel } from "@/ui/Panel";
+import { Select } from "@/ui/Select";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { MemoryForm, NEW } from "./MemoryForm";
+import { MemoryRow } from "./MemoryRow";
+import { Recalled } from "./Recalled";
+import { useMemories } from "./useMemories";
+import { CATEGORIES } from "./words";
+
+const route = getRouteApi("/shell/bots/$slug/memory");
+const ANY = [{ value: "", label: "every category" }, ...CATEGORIES];
+
+/** What a bot remembers, and what it would remember when asked something. */
+export function MemoryTab() {
+  const { slug } = route.useParams();
+  const [q, setQ] = useState("");
+  const [category, setCategory] = useState<MemoryCategory | null>(null);
+  const [isAdding, setAdding] = useState(false);
+  const { add } = useMemories(slug);
+  useShortcut("c", { label: "Add a memory", group: "Memory" }, () => setAdding(true));
+  return (
+    <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
+      <Way />
+      <div className="flex flex-wrap items-center gap-2">
+        <RecallBox setQ={setQ} />
+        <Select
+          label="Category"
+          value={category ?? ""}
+          options={ANY}
+          onChange={(value) => setCategory((value || null) as MemoryCategory | null)}
+        />
+        <Button look="primary" className="ml-auto" onClick={() => setAdding(true)}>
+          <Plus size={13} aria-hidden /> Add <Kbd keys="c" />
+        </Button>
+      </div>
+      {isAdding && (
+        <Panel title="New memory">
+          <MemoryForm
+            start={NEW}
+            action="Add"
+            error={add.error}
+            isBusy={add.isPending}
+            cancel={() => setAdding(false)}
+            onSubmit={(memory) => add.mutate({ slug, ...memory }, { onSuccess: () => setAdding(false) })}
+          />
+        </Panel>
+      )}
+      {q ? <Recalled slug={slug} q={q} /> : <All slug={slug} category={category} />}
+    </div>
+  );
+}
+
+/** How memories are found again on this server, in one line. */
+function Way() {
+  const way = useQuery(recallWayQuery).data;
+  if (!way) return null;
+  return (
+    <p className="text-dim">
+      {way.by === "meaning" ? "Memories are found by their meaning" : "Memories are found by their words"}
+      {way.model && (
+        <>
+          , with <span className="mono">{way.model}</span>
+        </>
+      )}
+      . {way.hint && <InlineText text={way.hint} />}
+    </p>
+  );
+}
+
+function RecallBox({ setQ }: { setQ: (q: string) => void }) {
+  const [typed, setTyped] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut("/", { label: "Search the memory", group: "Memory" }, () => input.current?.focus());
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setQ(typed.trim());
+  };
+  return (
+    <search className="min-w-0 flex-1 basis-64">
+      <form onSubmit={submit} className="relative">
+        <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+        <input
+          ref={input}
+          type="search"
+          aria-label="What would it remember when asked"
+          placeholder="Ask something, to see what it would remember…"
+          autoComplete="off"
+          maxLength={2000}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            if (event.target.value === "") setQ("");
+          }}
+          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+          className="h-7 w-full rounded-md border border-line bg-bg pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
+        />
+        {!typed && (
+          <span aria-hidden className="absolute top-1 right-1.5 text-dim">
+            <Kbd keys="/" />
+          </span>
+        )}
+      </form>
+    </search>
+  );
+}
+
+function All({ slug, category }: { slug: string; category: MemoryCategory | null }) {
+  const query = useInfiniteQuery(memoriesQuery(slug, category));
+  const memories = query.data?.pages.flatMap((page) => page.items) ?? [];
+  if (query.isPending) return <SkeletonRows rows={5} label="Loading the memories" />;
+  if (query.isLoadingError) return <ErrorState error={query.error} retry={query.refetch} />;
+  if (memories.length === 0) {
+    return (
+      <EmptyState
+        title={category ? `No ${category} yet` : "No memories yet"}
+        sentence="Facts are taken from conversations once they have been quiet for a while. You can also tell the bot something yourself."
+        example="for example: “My releases are on Thursdays.”"
+      />
+    );
+  }
+  return (
+    <Panel title="Memories" actions={<ForgetAll slug={slug} />}>
+      <ul aria-label="Memories" className="divide-y divide-line">
+        {memories.map((memory) => (
+          <li key={memory.id}>
+            <MemoryRow slug={slug} memory={memory} />
+          </li>
+        ))}
+      </ul>
+      {query.hasNextPage && (
+        <div className="flex justify-center p-2">
+          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function ForgetAll({ slug }: { slug: string }) {
+  const [isAsking, setAsking] = useState(false);
+  const { forgetAll } = useMemories(slug);
+  return (
+    <>
+      <Button look="ghost" onClick={() => setAsking(true)}>
+        <Trash2 size={13} aria-hidden /> Forget all…
+      </Button>
+      <Confirm
+        open={isAsking}
+        onOpenChange={setAsking}
+        title="Forget everything?"
+        description="All memories of this bot, pinned ones too, for good. Its conversations stay."
+        action="Forget all"
+        word="forget all"
+        isBusy={forgetAll.isPending}
+        onConfirm={() => forgetAll.mutate(undefined, { onSettled: () => setAsking(false) })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { refreshBot } from "@/api/bots";
+import { addMemory, changeMemory, forgetAllMemories, forgetMemory } from "@/api/memories";
+import type { Memory } from "@/api/types";
+import { toast } from "@/ui/toast";
+
+/** What a person can do with the memory of a bot. */
+export function useMemories(slug: string) {
+  const cache = useQueryClient();
+  const refresh = () => refreshBot(cache, { slug, part: "memory" });
+  const add = useMutation({ mutationFn: addMemory, meta: { isShownInPlace: true }, onSuccess: refresh });
+  const change = useMutation({
+    mutationFn: changeMemory,
+    meta: { isShownInPlace: true },
+    onSuccess: refresh,
+  });
+  const pin = useMutation({ mutationFn: changeMemory, onSuccess: refresh });
+  /** Forgetting is for good, so undoing it is telling the bot once more. */
+  const again = ({ fact, category, importance, is_pinned }: Memory) =>
+    addMemory({ slug, fact, category, importance, is_pinned }).then(refresh, toast.error.bind(toast));
+  const forget = useMutation({
+    mutationFn: forgetMemory,
+    onSuccess: (memory) => {
+      refresh();
+      toast.ok("Forgotten.", { label: "Undo", run: () => void again(memory) });
+    },
+  });
+  const forgetAll = useMutation({
+    mutationFn: () => forgetAllMemories(slug),
+    onSuccess: (memories) => {
+      refresh();
+      toast.ok(memories === 1 ? "Forgot 1 memory." : `Forgot ${memories} memories.`);
+    },
+  });
+  return { add, change, pin, forget, forgetAll };
+}

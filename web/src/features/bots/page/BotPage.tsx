@@ -1,0 +1,67 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
+import { Brain, MessageSquare, ScrollText, Settings2, Wrench } from "lucide-react";
+import { botQuery } from "@/api/bots";
+import type { Bot } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { formatMicros } from "@/ui/money";
+import { Page } from "@/ui/Page";
+import { Tabs, tabClass } from "@/ui/Tabs";
+import { Avatar } from "../Avatar";
+import { stateOf } from "../state";
+import { BlockedBar } from "./BlockedBar";
+import { BotMenu } from "./BotMenu";
+
+const route = getRouteApi("/shell/bots/$slug");
+
+const TABS = [
+  { to: "/bots/$slug/chat/{-$sessionId}", label: "Chat", icon: MessageSquare },
+  { to: "/bots/$slug/soul", label: "Soul", icon: ScrollText },
+  { to: "/bots/$slug/memory", label: "Memory", icon: Brain },
+  { to: "/bots/$slug/skills", label: "Skills", icon: Wrench },
+  { to: "/bots/$slug/settings", label: "Settings", icon: Settings2 },
+] as const;
+
+/** The frame of one bot: who it is, whether it can be talked to, and its pages. */
+export function BotPage() {
+  const { slug } = route.useParams();
+  const bot = useSuspenseQuery(botQuery(slug)).data;
+  return (
+    <Page
+      title={bot.identity.display_name}
+      crumbs={[{ label: "Bots", to: "/bots" }]}
+      state={<Glance bot={bot} />}
+      actions={<BotMenu bot={bot} />}
+    >
+      <div className="flex h-full flex-col">
+        <Tabs label={bot.identity.display_name}>
+          {TABS.map(({ to, label, icon: Icon }) => (
+            <Link key={to} to={to} params={{ slug, sessionId: undefined }} className={tabClass}>
+              <Icon size={14} strokeWidth={1.75} aria-hidden className="max-sm:hidden" /> {label}
+            </Link>
+          ))}
+        </Tabs>
+        {bot.blocked && <BlockedBar bot={bot} reason={bot.blocked} />}
+        <div className="min-h-0 flex-1 overflow-auto">
+          <Outlet />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Glance({ bot }: { bot: Bot }) {
+  const { word, tone } = stateOf(bot);
+  return (
+    <span className="flex min-w-0 items-center gap-2.5">
+      <Avatar of={bot.identity} size="sm" />
+      <Badge tone={tone}>{word}</Badge>
+      <span title="The model of its next answer" className="mono min-w-0 truncate text-dim max-md:hidden">
+        {bot.model}
+      </span>
+      <span title="Spent so far" className="mono text-dim max-sm:hidden">
+        {formatMicros(bot.spent_micros)}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,51 @@
+import { useState } from "react";
+import type { FileState } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Confirm } from "@/ui/Confirm";
+import { Diff } from "@/ui/Diff";
+import { nameOf } from "./place";
+import { useTakingBack } from "./useTakingBack";
+
+type Props = { slug: string; state: FileState; isEdited: boolean };
+
+/** The file is not the version that counts: somebody wrote into it, or took it away. A person decides. */
+export function HandEdit({ slug, state, isEdited }: Props) {
+  const { file, content, hash, version, problems, diff } = state;
+  const [isAsking, setAsking] = useState(false);
+  const { accept, rollback } = useTakingBack(slug, file);
+  const name = nameOf(file);
+  const isWrong = problems.some((problem) => !problem.is_warning);
+  const isBusy = accept.isPending || rollback.isPending;
+  return (
+    <section aria-label="Edited by hand" className="wash-wait space-y-2 rounded-md border p-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="min-w-0 flex-1 basis-60">{explain(name, content === null, isWrong)}</p>
+        {hash !== null && !isEdited && (
+          <Button look="primary" disabled={isBusy || isWrong} onClick={() => accept.mutate(hash)}>
+            Accept
+          </Button>
+        )}
+        <Button disabled={isBusy} onClick={() => setAsking(true)}>
+          {content === null ? `Write version ${version} back` : `Roll back to version ${version}`}
+        </Button>
+      </div>
+      {diff && <Diff diff={diff} className="max-h-[30vh]" />}
+      <Confirm
+        open={isAsking}
+        onOpenChange={setAsking}
+        title={`Go back to version ${version} of ${name}?`}
+        description="What is in the file now is kept in the history, so nothing is lost."
+        action={`Back to version ${version}`}
+        isBusy={rollback.isPending}
+        onConfirm={() => rollback.mutate(version, { onSettled: () => setAsking(false) })}
+      />
+    </section>
+  );
+}
+
+function explain(name: string, isGone: boolean, isWrong: boolean): string {
+  if (isGone) return `${name} is not there any more. The bot does not talk without it.`;
+  if (isWrong)
+    return `${name} was edited by hand, and something in it is wrong. Repair it below, or go back.`;
+  return `${name} was edited by hand. The bot does not talk until you accept that, or go back.`;
+}

@@ -1,0 +1,45 @@
+import { Save } from "lucide-react";
+import type { BotFile } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Kbd } from "@/ui/Kbd";
+import { useShortcut } from "@/ui/shortcuts";
+import { Refusal } from "../Refusal";
+import type { Draft } from "./draft";
+import { nameOf } from "./place";
+import type { Saving } from "./useSaving";
+
+type Props = { file: BotFile; draft: Draft | undefined; saving: Saving };
+
+/** Whether there is something to save, a few words about it, and the button. */
+export function SaveBar({ file, draft, saving }: Props) {
+  useShortcut("mod+s", { label: "Save the file", group: "Soul" }, saving.save);
+  return (
+    <>
+      <Refusal error={saving.error} />
+      <form
+        className="flex flex-wrap items-center gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          saving.save();
+        }}
+      >
+        <span role="status" className="text-xs text-dim max-sm:basis-full">
+          {draft ? "Not saved." : `${nameOf(file)} as it is on disk.`}
+        </span>
+        <input
+          aria-label="What you changed"
+          placeholder="What you changed, in a few words"
+          maxLength={500}
+          autoComplete="off"
+          disabled={!draft}
+          value={saving.message}
+          onChange={(event) => saving.setMessage(event.target.value)}
+          className="h-7 min-w-0 flex-1 rounded-md border border-line bg-bg px-2 placeholder:text-faint disabled:opacity-60 pointer-coarse:h-9 pointer-coarse:text-base"
+        />
+        <Button look="primary" type="submit" disabled={!draft || saving.isPending}>
+          <Save size={13} aria-hidden /> Save <Kbd keys="mod+s" />
+        </Button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import type { FileProblem, FileState } from "@/api/types";
+import { draftProblemsQuery } from "@/api/versions";
+import type { EditorMark } from "@/ui/editor/Editor";
+import type { Draft } from "./draft";
+
+const QUIET_MS = 400;
+
+/** What is wrong with the text on the page: the server is asked once nobody has typed for a moment. */
+export function useChecked(
+  slug: string,
+  state: FileState,
+  draft: Draft | undefined,
+): { found: readonly FileProblem[]; marks: readonly EditorMark[] } {
+  const text = useQuiet(draft?.text, QUIET_MS);
+  const checked = useQuery({
+    ...draftProblemsQuery(slug, state.file, text ?? ""),
+    enabled: draft !== undefined && text !== undefined,
+    placeholderData: keepPreviousData,
+  });
+  const found = draft === undefined ? state.problems : (checked.data ?? state.problems);
+  const marks = useMemo(() => found.map(toMark), [found]);
+  return { found, marks };
+}
+
+const toMark = ({ line, column, message, is_warning }: FileProblem): EditorMark => ({
+  line: line ?? null,
+  column: column ?? null,
+  message,
+  isWarning: is_warning,
+});
+
+/** A value once it has stayed the same for a while. */
+function useQuiet<T>(value: T, ms: number): T {
+  const [quiet, setQuiet] = useState(value);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setQuiet(value), ms);
+    return () => window.clearTimeout(timer);
+  }, [value, ms]);
+  return quiet;
+}

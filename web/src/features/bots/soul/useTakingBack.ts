@@ -1,0 +1,32 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { refreshBot } from "@/api/bots";
+import type { BotFile, FileState } from "@/api/types";
+import { acceptEdit, fileStateQuery, rollBack } from "@/api/versions";
+import { toast } from "@/ui/toast";
+import { nameOf, partOf } from "./place";
+
+/** Accepting what was written by hand, and going back to an older version. */
+export function useTakingBack(slug: string, file: BotFile) {
+  const cache = useQueryClient();
+  const learn = (state: FileState) => {
+    cache.setQueryData(fileStateQuery(slug, file).queryKey, state);
+    refreshBot(cache, { slug, part: partOf(file) });
+  };
+  const accept = useMutation({
+    mutationFn: (hash: string) => acceptEdit({ slug, file, hash }),
+    onSuccess: (state) => {
+      learn(state);
+      toast.ok(`Accepted ${nameOf(file)} as version ${state.version}.`);
+    },
+    // Somebody wrote into it once more: show that instead.
+    onError: () => cache.invalidateQueries({ queryKey: fileStateQuery(slug, file).queryKey }),
+  });
+  const rollback = useMutation({
+    mutationFn: (version: number) => rollBack({ slug, file, version }),
+    onSuccess: (state, version) => {
+      learn(state);
+      toast.ok(`${nameOf(file)} is version ${version} again, as version ${state.version}.`);
+    },
+  });
+  return { accept, rollback };
+}
