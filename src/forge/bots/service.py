@@ -257,14 +257,13 @@ class Bots:
 
 
 def _changes(change: BotChange) -> dict[str, Any]:
-    """As IDENTITY.md names them; None takes a key away."""
+    """As IDENTITY.md names them; None takes a key away. Without its model a provider means nothing, so it goes too."""
     given = change.model_dump(mode="json", exclude={"status", "base_hash"}, exclude_none=True)
-    if "name" in given:
-        given["display_name"] = given.pop("name")
     if given.get("model") == "":
         given.setdefault("provider", "")
+    named = {"display_name" if key == "name" else key: value for key, value in given.items()}
     return {
-        key: None if value == "" and key in ("provider", "model") else value for key, value in given.items()
+        key: None if key in ("provider", "model") and value == "" else value for key, value in named.items()
     }
 
 

@@ -1,0 +1,78 @@
+"""Bots as a server has them: a database, a data directory, and no sockets."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from forge.bots.folder import Folders
+from forge.bots.models import Bot, BotFile
+from forge.bots.readiness import Readiness
+from forge.bots.service import Bots
+from forge.bots.shelf import Shelf
+from forge.bots.versions.service import Versions
+from forge.errors import NotFound
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.llm.catalog import Catalog
+from forge.llm.models import Role
+from forge.store.engine import Store
+from forge.telemetry import Metrics
+
+ME = "me"
+DEFAULT = "claude-sonnet-4-5"
+
+
+@dataclass
+class Clock:
+    ahead: timedelta = timedelta()
+
+    def __call__(self) -> datetime:
+        return now() + self.ahead
+
+
+@dataclass
+class Workshop:
+    """Everything that `Bots` is made of, to be looked at."""
+
+    database: Store
+    data_dir: Path
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    clock: Clock = field(default_factory=Clock)
+
+    def __post_init__(self) -> None:
+        self.events = EventLog(self.database, Metrics(version="0"))
+        self.folders = Folders(self.data_dir)
+        self.versions = Versions(self.database, self.events, self.folders)
+        self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
+        self.readiness = Readiness(self.catalog)
+        self.shelf = Shelf(self.data_dir)
+        self.bots = Bots(
+            self.database,
+            self.events,
+            self.folders,
+            self.versions,
+            self.readiness,
+            self.shelf,
+            clock=self.clock,
+        )
+
+    async def _key(self, name: str, _scope: str) -> SecretStr:
+        if name not in self.keys:
+            raise NotFound(f"{name} is not set.")
+        return SecretStr(self.keys[name])
+
+    def file(self, bot: Bot, file: BotFile) -> Path:
+        return self.data_dir / "bots" / bot.slug / file.file_name
+
+    def tree(self) -> list[str]:
+        """Every path below the data directory, but for the database."""
+        found = (str(path.relative_to(self.data_dir)) for path in self.data_dir.rglob("*"))
+        return sorted(name for name in found if not name.startswith("forge.db"))
+
+    async def told(self) -> list[tuple[str, str]]:
+        """What pages were told: slug and part."""
+        async with self.database.read() as tx:
+            events = await self.events.read(tx, f"account:{ME}")
+        return [(event.data["slug"], event.data["part"]) for event in events]
