@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from forge.bots.bundle_file import read_bundle, read_text
+from forge.bots.chat.sessions_cli import sessions
 from forge.bots.choice import find_bot, find_deleted
 from forge.bots.models import BotSort, BotStatus, BotView, Bundle, Category, Stats
 from forge.errors import Invalid
@@ -40,6 +41,9 @@ def identity_options(command: Command) -> Command:
 @click.group()
 def bots() -> None:
     """Make bots, change them, carry them around."""
+
+
+bots.add_command(sessions)
 
 
 @bots.command()
