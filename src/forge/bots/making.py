@@ -14,6 +14,7 @@ from forge.bots.models import Bot, BotFile, BotStatus, Identity
 from forge.bots.problems import errors_of, refusal
 from forge.bots.slugs import candidates
 from forge.bots.telling import tell_changed
+from forge.bots.versions.models import MAX_CONTENT
 from forge.bots.versions.service import Versions
 from forge.errors import Conflict, Invalid, NotFound
 from forge.events.log import EventLog
@@ -101,6 +102,9 @@ async def _claim(tx: Tx, account_id: str, draft: Bot) -> Bot:
 
 
 def _checked(contents: Mapping[BotFile, str]) -> Identity:
+    for file, text in contents.items():
+        if len(text) > MAX_CONTENT:
+            raise Invalid(f"{file.file_name} is longer than {MAX_CONTENT:,} characters.")
     if errors := errors_of([problem for file, text in contents.items() for problem in check(file, text)]):
         raise refusal(errors)
     identity = parse_identity(contents[BotFile.IDENTITY]).value

@@ -1,0 +1,89 @@
+"""A bot as one file, out and in again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+from tests.bots.workshop import ME, Workshop
+
+from forge.bots.models import BotFile, Bundle, NewBot
+from forge.errors import Invalid
+from forge.kernel.clock import now
+from forge.store.engine import Store
+
+SOUL = "---\nname: Atlas\n---\n# Personality\nCalm.\n# Purpose\nMaps.\n# Boundaries\nNone.\n"
+IDENTITY = "---\n# comments stay\ndisplay_name: Atlas\n---\nNotes.\n"
+
+
+@pytest.fixture
+def shop(store: Store, tmp_path: Path) -> Workshop:
+    return Workshop(store, tmp_path / "data")
+
+
+def bundle(files: Mapping[str, str], slug: str = "atlas") -> Bundle:
+    return Bundle(forge_bot=1, slug=slug, exported_at=now(), files=dict(files))
+
+
+async def test_what_goes_out_comes_in_again(shop: Workshop):
+    made = await shop.bots.create(ME, NewBot(name="Atlas", user="I walk.\r\n", tags=["maps"]), by="Ada")
+    shop.file(made, BotFile.IDENTITY).write_text(IDENTITY)
+    out = await shop.bots.export(ME, "atlas")
+    assert (out.forge_bot, out.slug, sorted(out.files)) == (
+        1,
+        "atlas",
+        ["IDENTITY.md", "SOUL.md", "USER.md", "skills.toml"],
+    )
+    taken = await shop.bots.take_in(ME, Bundle.model_validate_json(out.model_dump_json()), by="Bob")
+    assert (taken.slug, taken.blocked, taken.soul_version) == ("atlas-2", None, 1)
+    for file in BotFile:
+        assert shop.file(taken, file).read_bytes() == shop.file(made, file).read_bytes()
+    again = await shop.bots.export(ME, "atlas-2")
+    assert again.files == out.files
+
+
+async def test_two_files_are_enough(shop: Workshop):
+    taken = await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}), by="Bob")
+    assert (taken.slug, taken.blocked, taken.identity.display_name) == ("atlas", None, "Atlas")
+    assert sorted(path.name for path in Path(taken.folder).iterdir()) == sorted(  # noqa: ASYNC240
+        file.file_name for file in BotFile
+    )
+
+
+@pytest.mark.parametrize("slug", ["", "../../up", "UPPER", "a b", "-x-", "con", "nul"])
+async def test_a_slug_that_cannot_be_one_here_is_made_from_the_name(shop: Workshop, slug: str):
+    taken = await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY}, slug), by="Bob")
+    assert taken.slug in ("atlas", f"{slug}-bot")
+    assert {path.split("/")[1] for path in shop.tree() if "/" in path} == {taken.slug}
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({}, "SOUL.md is missing."),
+        ({"IDENTITY.md": IDENTITY}, "SOUL.md is missing."),
+        ({"SOUL.md": SOUL}, "IDENTITY.md is missing."),
+        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "../../x": ""}, "no file called '../../x'"),
+        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "soul.md": SOUL}, "no file called 'soul.md'"),
+        ({"SOUL.md": SOUL, "IDENTITY.md": "---\ntemperature: 3\n---\n"}, "IDENTITY.md, line"),
+        ({"SOUL.md": "", "IDENTITY.md": IDENTITY}, "SOUL.md, line 1:"),
+        (
+            {"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "skills.toml": "[skills.a]\nnope = 1\n"},
+            "skills.toml, line 2:",
+        ),
+        ({"SOUL.md": SOUL, "IDENTITY.md": IDENTITY, "USER.md": "x" * 300_000}, "USER.md"),
+    ],
+)
+async def test_what_is_not_a_bot_is_refused_and_nothing_is_made(
+    shop: Workshop, files: dict[str, str], words: str
+):
+    with pytest.raises(Invalid) as caught:
+        await shop.bots.take_in(ME, bundle(files), by="Bob")
+    assert words in caught.value.message
+    assert await shop.bots.find_all(ME) == []
+    assert [name for name in shop.tree() if name not in ("bots", "bots/.trash")] == []
+
+
+def test_a_bundle_of_a_newer_forge_says_so():
+    with pytest.raises(ValidationError, match=r"made by a newer Forge \(format 2\)"):
+        Bundle.model_validate({"forge_bot": 2, "slug": "x", "exported_at": now(), "files": {}})
