@@ -41,8 +41,7 @@ def running(*arguments: str) -> Iterator[tuple[str, str]]:
 def test_it_says_where_it_is_answers_and_keeps_a_log(tmp_path: Path):
     log = tmp_path / "requests.jsonl"
     with running("coding", "--log", str(log)) as (page, url):
-        assert f"forge models provider demo --kind anthropic --url {url}" in page
-        assert "forge models set builder demo:scripted" in page
+        assert f"forge models demo --url {url}" in page
         answer = httpx2.post(f"{url}/v1/messages", json=ask()).json()
     assert [block["type"] for block in answer["content"]] == ["thinking", "text", "tool_use", "tool_use"]
     assert len(log.read_text().splitlines()) == 1

@@ -40,7 +40,9 @@ def test_a_chain_is_set_and_reset(forge: Terminal):
     assert forge("models", "reset", "auditor", "--json").data["source"] == "default"
 
 
-def test_a_bot_has_models_of_its_own(forge: Terminal):
+def test_a_bot_has_models_of_its_own(forge: Terminal, server: Server):
+    assert forge("models", "list", "--bot", "atlas").code == 5
+    server.call("POST", "/api/v1/bots", {"name": "Atlas"})
     assert forge("models", "set", "bot", "openai:gpt-5", "--bot", "atlas").code == 0
     roles = {role["role"]: role for role in forge("models", "list", "--bot", "atlas", "--json").data["roles"]}
     assert (roles["bot"]["chain"], roles["bot"]["source"]) == (["openai:gpt-5"], "bot")
@@ -137,3 +139,18 @@ def test_what_is_wrong_has_its_exit_code(forge: Terminal, arguments: list[str], 
     said = forge("models", *arguments)
     assert (said.code, said.out) == (code, "")
     assert said.err and "Traceback" not in said.err
+
+
+def test_the_demo_model_stands_in_where_nobody_has_chosen_one(forge: Terminal):
+    assert forge("models", "set", "auditor", "openai:gpt-5").code == 0
+    with open_models() as running:
+        said = forge("models", "demo", "--url", running.url)
+        assert (said.code, "Left as you chose: auditor." in said.out) == (0, True), said.err
+        chains = {role["role"]: role["chain"] for role in forge("models", "list", "--json").data["roles"]}
+        assert (chains["bot"], chains["auditor"]) == (["demo:scripted"], ["openai:gpt-5"])
+    away = forge("models", "demo", "--url", running.url)
+    assert (away.code, "forge demo" in away.err) == (3, True)
+    assert forge("models", "demo", "--off").code == 0
+    sources = {role["source"] for role in forge("models", "list", "--json").data["roles"]}
+    assert sources == {"default", "account"}
+    assert forge("models", "reset", "auditor").code == 0

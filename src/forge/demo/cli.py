@@ -15,11 +15,9 @@ READY = """\
 A scripted model server is at {url}
 It answers from {source} ({scenes}). No model is asked, and nothing leaves this machine.
 
-To point Forge at it:
+To let it answer in Forge, in another terminal:
 
-    forge models provider demo --kind anthropic --url {url}
-    forge models price demo:scripted --input 0 --output 0
-    forge models set builder demo:scripted
+    forge models demo --url {url}
 
 Other clients: ANTHROPIC_BASE_URL={url} or OPENAI_BASE_URL={url}/v1, with {key}.
 What was asked is at {url}/_script/requests. Ctrl-C stops it.

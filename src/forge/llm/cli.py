@@ -7,6 +7,7 @@ from urllib.parse import quote
 import click
 from pydantic import BaseModel
 
+from forge.llm.demo_cli import demo
 from forge.llm.models import (
     ModelCall,
     ModelsView,
@@ -45,12 +46,15 @@ class Dollars(click.FloatRange):
 
 DOLLARS = Dollars(min=0)
 ROLES = click.Choice([role.value for role in Role])
-bot_option = click.option("--bot", metavar="ID", help="For this bot only.")
+bot_option = click.option("--bot", metavar="SLUG", help="For this bot only.")
 
 
 @click.group()
 def models() -> None:
     """Choose models, their providers and prices, and what may be spent."""
+
+
+models.add_command(demo)
 
 
 @models.command("list")
@@ -59,7 +63,7 @@ def models() -> None:
 def list_models(bot: str | None, as_json: bool) -> None:
     """Show the model of each role, the providers, your prices, and what was spent today."""
     with connect() as client:
-        view = client.get("/models", ModelsView, _scope(bot))
+        view = client.get("/models", ModelsView, _scope(client, bot))
     if as_json:
         print_json(view)
     else:
@@ -78,7 +82,7 @@ def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
     provider is down."""
     chain = [ref.strip() for ref in model.split(",")]
     with connect() as client:
-        chosen = client.put(f"/models/roles/{role}", RoleChoice, {"chain": chain}, _scope(bot))
+        chosen = client.put(f"/models/roles/{role}", RoleChoice, {"chain": chain}, _scope(client, bot))
     _print_choice(chosen, as_json=as_json)
 
 
@@ -89,7 +93,7 @@ def set_chain(role: str, model: str, bot: str | None, as_json: bool) -> None:
 def reset(role: str, bot: str | None, as_json: bool) -> None:
     """Go back to the default model of a ROLE."""
     with connect() as client:
-        chosen = client.delete(f"/models/roles/{role}", RoleChoice, _scope(bot))
+        chosen = client.delete(f"/models/roles/{role}", RoleChoice, _scope(client, bot))
     _print_choice(chosen, as_json=as_json)
 
 
@@ -241,8 +245,16 @@ def _find_run(client: Client, given: str) -> str:
     return choose(given, "run", client.pages("/runs", _Run, RUNS_SEARCHED), lambda run: run.id).id
 
 
-def _scope(bot: str | None) -> dict[str, str | int | list[str] | None]:
-    return {"scope": f"bot:{bot}" if bot else None}
+class _Bot(BaseModel):
+    id: str
+
+
+def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] | None]:
+    """A bot is named by its slug or its id; its choices are kept under its id."""
+    if bot is None:
+        return {"scope": None}
+    found = client.get(f"/bots/{quote(bot, safe='')}", _Bot)
+    return {"scope": f"bot:{found.id}"}
 
 
 def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:
