@@ -69,12 +69,13 @@ def _question(message: str | None) -> str | None:
         return None
     try:
         piped = sys.stdin.read() if is_piped or message is None else ""
-    except UnicodeDecodeError as error:
-        raise Invalid("What is piped in is not text in UTF-8.") from error
-    parts = [part for part in (message or "", piped) if part.strip()]
-    if not parts:
+        text = "\n\n".join(part for part in (message or "", piped) if part.strip())
+        text.encode()
+    except UnicodeError as error:
+        raise Invalid("This is not text in UTF-8.") from error
+    if not text:
         raise Invalid("There is nothing to say.", hint='Say it: forge chat BOT "…", or pipe it in.')
-    return "\n\n".join(parts)
+    return text
 
 
 def _view(*, as_json: bool) -> View:

@@ -96,9 +96,9 @@ class LiveView:
 
     def text(self, piece: str) -> None:
         settled, self._rest = split_settled(self._rest + piece)
-        self._print(settled)
         if self._live:
             self._live.update(_Tail(self._rest))
+        self._print(settled)
 
     def thinking(self, piece: str) -> None:
         if self._live and not self._rest:

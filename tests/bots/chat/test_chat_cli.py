@@ -1,0 +1,163 @@
+"""`forge chat` through pipes: one question, its answer, nothing else on standard output."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.parlour import Parlour, open_parlour
+from tests.support.server import Server, wait_until
+from tests.support.terminal import FORGE, Said, Terminal, clean_environment
+
+ANSWER = "# Tides\n\nThe sea **rises** twice a day.\n\n```python\ntide = 12\n```"
+LONG = "word " * 4000
+SCENES: dict[str, Any] = {
+    "tide": {"match": {"latest": "tide"}, "turns": [{"text": ANSWER}]},
+    "long": {"match": {"latest": "long"}, "turns": [{"text": LONG}]},
+    "codes": {"match": {"latest": "codes"}, "turns": [{"text": "a\x1b[31mred\x1b[0m\r\nb\u202e"}]},
+    "broken": {"match": {"latest": "broken"}, "turns": [{"text": "no", "fault": "400"}]},
+}
+
+
+@pytest.fixture(scope="module")
+def parlour(server: Server) -> Iterator[Parlour]:
+    with open_parlour(server, SCENES) as opened:
+        opened.make_bot("Atlas", description="Knows the sea.")
+        yield opened
+
+
+@pytest.fixture
+def terminal(parlour: Parlour) -> Terminal:
+    return Terminal(parlour.server.data_dir)
+
+
+def pipe(parlour: Parlour, *arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
+    environment = clean_environment() | {"FORGE_DATA_DIR": str(parlour.server.data_dir)}
+    return subprocess.run(
+        [*FORGE, "chat", *arguments], input=given, env=environment, capture_output=True, timeout=120
+    )
+
+
+def test_the_answer_alone_goes_to_standard_output(terminal: Terminal):
+    said = terminal("chat", "atlas", "what is the tide?")
+    assert (said.code, said.out) == (0, f"{ANSWER}\n")
+    facts, goes_on = said.err.splitlines()
+    assert facts.startswith("scripted:talker · temperature 0.7 · ") and " out · $0." in facts
+    assert goes_on.startswith("Go on with it: --session ")
+    assert terminal("chat", "atlas", "--quiet", "what is the tide?") == Said(0, f"{ANSWER}\n", "")
+
+
+def test_what_is_piped_in_is_the_question_or_follows_it(parlour: Parlour, terminal: Terminal):
+    assert terminal("chat", "atlas", "--quiet", stdin="the tide, please\n").out == f"{ANSWER}\n"
+    answer = terminal("chat", "atlas", "--json", "What does this say?", stdin="the tide table").data
+    question = parlour.messages(answer["session_id"])[0]
+    assert question["text"] == "What does this say?\n\nthe tide table"
+
+
+def test_json_is_the_answer_as_the_api_has_it(parlour: Parlour, terminal: Terminal):
+    said = terminal("chat", "atlas", "--json", "what is the tide?")
+    assert said.data == parlour.messages(said.data["session_id"])[-1]
+    assert (said.data["text"], said.data["status"], said.err) == (ANSWER, "done", "")
+
+
+def test_a_conversation_is_gone_on_with(parlour: Parlour, terminal: Terminal):
+    first = terminal("chat", "atlas", "--new", "--json", "what is the tide?").data["session_id"]
+    assert (
+        terminal("chat", "atlas", "--session", first, "--json", "and the tide?").data["session_id"] == first
+    )
+    assert terminal("chat", "atlas", "--last", "--json", "tide again").data["session_id"] == first
+    assert len(parlour.messages(first)) == 6
+    other = parlour.make_bot("Borea")
+    assert terminal("chat", other["slug"], "--session", first, "tide").code == 5
+    assert terminal("chat", other["slug"], "--session", "abc", "tide").code == 5
+
+
+def test_what_is_left_is_remembered(parlour: Parlour, terminal: Terminal):
+    bot = parlour.make_bot("Mnemo")
+    terminal("chat", bot["slug"], "the tide")
+    runs = parlour.server.call("GET", "/api/v1/runs?kind=remember")
+    session = parlour.sessions(bot["slug"])[0]["id"]
+    inputs = [parlour.server.call("GET", f"/api/v1/runs/{run['id']}")["input"] for run in runs]
+    assert session in [given["session_id"] for given in inputs]
+
+
+def test_an_answer_cannot_command_the_terminal(terminal: Terminal):
+    assert terminal("chat", "atlas", "--quiet", "codes").out == "a\ufffd[31mred\ufffd[0m\nb\ufffd\n"
+
+
+def test_an_answer_that_fails_says_why(terminal: Terminal):
+    said = terminal("chat", "atlas", "broken")
+    assert said.code == 1 and said.out == "\n"
+    assert "failed · " in said.err
+    quiet = terminal("chat", "atlas", "--quiet", "broken")
+    assert quiet.code == 1 and quiet.err
+
+
+def test_a_reader_who_has_enough_gets_no_traceback(parlour: Parlour):
+    environment = clean_environment() | {"FORGE_DATA_DIR": str(parlour.server.data_dir)}
+    with subprocess.Popen(
+        [*FORGE, "chat", "atlas", "long"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        assert process.wait(timeout=120) == 1
+    assert "Traceback" not in err and "BrokenPipe" not in err
+
+
+def test_what_cannot_be_asked_is_said_in_a_line(parlour: Parlour, terminal: Terminal, tmp_path: Path):
+    assert terminal("chat", "nobody", "hello").code == 5
+    nothing = terminal("chat", "atlas", stdin=" \n")
+    assert nothing.code == 2 and nothing.err.startswith("error: There is nothing to say.")
+    assert terminal("chat", "atlas", "--session", "a", "--last", "hello").code == 2
+    assert terminal("chat", "atlas", "x" * 100_001).code == 2
+    done = pipe(parlour, "atlas", given=b"\xff\xfe\x00")
+    assert done.returncode == 2 and b"This is not text in UTF-8." in done.stderr and b"Traceback" not in done.stderr
+    alone = Terminal(tmp_path / "nowhere")("chat", "atlas", "hello")
+    assert alone.code == 3 and alone.err.startswith("error: No Forge is running here.")
+
+
+def test_a_missing_key_is_one_line_and_how_to_add_one(start_server: Any, tmp_path: Path):
+    server: Server = start_server(tmp_path / "keyless")
+    server.call("POST", "/api/v1/bots", {"name": "Atlas"})
+    said = Terminal(server.data_dir)("chat", "atlas", "hello")
+    assert said.code == 4 and said.out == ""
+    error, hint = said.err.splitlines()
+    assert error.startswith("error: ") and hint.startswith(" hint: ")
+    assert "forge secrets set" in said.err and "forge demo" in said.err
+
+
+def test_conversations_are_listed_read_searched_named_exported_and_deleted(
+    parlour: Parlour, terminal: Terminal, tmp_path: Path
+):
+    bot = parlour.make_bot("Clio")["slug"]
+    assert "forge chat clio" in terminal("bots", "sessions", "list", bot).err
+    session = terminal("chat", bot, "--json", "what is the tide?").data["session_id"]
+    wait_until(lambda: not parlour.sessions(bot)[0]["is_answering"], what="the title")
+
+    listed = terminal("bots", "sessions", "list", bot)
+    assert session in listed.out and listed.code == 0
+    shown = terminal("bots", "sessions", "show", bot, session[:30])
+    assert "what is the tide?" in shown.out and "twice a day" in shown.out
+    (hit,) = terminal("bots", "sessions", "search", bot, "twice day", "--json").data
+    assert hit["session_id"] == session and "⟦twice⟧" in hit["excerpt"]
+    assert "twice" in terminal("bots", "sessions", "search", bot, "twice").out
+    assert terminal("bots", "sessions", "search", bot, "albatross").err == "Nothing was found.\n"
+    assert terminal("bots", "sessions", "rename", bot, session, "The sea").out == "It is called The sea.\n"
+    exported = terminal("bots", "sessions", "export", bot, session).out
+    assert exported.startswith("# The sea\n") and ANSWER in exported
+    whole = json.loads(terminal("bots", "sessions", "export", bot, session, "--json").out)
+    assert whole["session"]["title"] == "The sea" and len(whole["messages"]) == 2
+    file = tmp_path / "sea.md"
+    assert terminal("bots", "sessions", "export", bot, session, "-o", str(file)).code == 0
+    assert file.read_text() == exported
+    assert terminal("bots", "sessions", "export", bot, session, "-o", str(file)).code == 6
+    assert terminal("bots", "sessions", "delete", bot, session, stdin="n\n").code == 130
+    assert terminal("bots", "sessions", "delete", bot, session, "--yes").out == "Deleted The sea.\n"
+    assert terminal("bots", "sessions", "show", bot, session).code == 5
