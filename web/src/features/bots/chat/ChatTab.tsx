@@ -14,7 +14,7 @@ export function ChatTab({ bot, sessionId }: { bot: Bot; sessionId?: string | und
   const navigate = useNavigate();
   const begin = () => {
     openList(false);
-    void navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug: bot.slug } });
+    void navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug: bot.slug, sessionId: undefined } });
   };
   useShortcut("c", { label: "New conversation", group: "Chat" }, begin);
   const list = <SessionList bot={bot} sessionId={sessionId} begin={begin} onChosen={() => openList(false)} />;

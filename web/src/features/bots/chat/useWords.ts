@@ -27,7 +27,7 @@ export function useWords({ place, isAnswering, ask }: Options): Words {
     keepUnsent(words.place, words.text);
   }, [words]);
   const sending = useMutation({
-    mutationFn: ask,
+    mutationFn: (words: string) => ask(words),
     meta: { isShownInPlace: true },
     onMutate: () => ({ from: place }),
     onSuccess: (_answer, sent, { from }) => {
