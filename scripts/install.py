@@ -26,7 +26,10 @@ INTERRUPTED = 130
 
 def install(root: Path, what: str) -> None:
     environment = Environment(root)
-    environment.refresh(dev=what != "run")
+    environment.refresh(dev=what in ("tools", "dev"))
+    if what == "recall":
+        with step("recall by meaning"):
+            environment.install_lock("recall")
     if web_app.has_sources(root):
         refresh_web(environment, what)
     else:
@@ -38,7 +41,7 @@ def install(root: Path, what: str) -> None:
 def refresh_web(environment: Environment, what: str) -> None:
     """Build the web app where it is stale. Checkers and tests need Node even where it is not."""
     root = environment.root
-    if what == "run" and web_app.is_fresh(root):
+    if what in ("run", "recall") and web_app.is_fresh(root):
         return
     found = node.find(environment.scripts) or install_node(environment)
     if what == "tools":
@@ -54,12 +57,18 @@ def install_node(environment: Environment) -> node.Node:
 
 
 def parse(arguments: list[str]) -> str:
-    """What to set up for: "run", "tools" (no built web, so a broken web can be repaired) or "dev"."""
+    """What to set up for: "run", "recall" (memories found by meaning as well), "tools" (no built web, so a broken web can
+    be repaired) or "dev"."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     choice = parser.add_mutually_exclusive_group()
-    for what, meaning in (("tools", "the checkers, but no built web app"), ("dev", "all that tests need")):
+    meanings = {
+        "recall": "what finding memories by meaning needs, too",
+        "tools": "the checkers, but no built web app",
+        "dev": "all that tests need",
+    }
+    for what, meaning in meanings.items():
         choice.add_argument(f"--{what}", dest="what", action="store_const", const=what, help=meaning)
     return parser.parse_args(arguments).what or "run"
 

@@ -17,7 +17,8 @@ COMPILE = ["--universal", "--generate-hashes", "--python-version", "3.11", "--no
 # In this order: what the later ones share with the earlier ones gets the same version.
 LOCKS = {
     "runtime": ["pyproject.toml"],
-    "dev": ["pyproject.toml", "--group", "dev", "--constraints", "locks/runtime.txt"],
+    "recall": ["pyproject.toml", "--extra", "recall", "--constraints", "locks/runtime.txt"],
+    "dev": ["pyproject.toml", "--extra", "recall", "--group", "dev", "--constraints", "locks/recall.txt"],
     "build": ["--group", "build", "--constraints", "locks/dev.txt"],
     "node": ["--group", "node"],
 }

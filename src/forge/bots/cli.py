@@ -9,6 +9,7 @@ import click
 from forge.bots.bundle_file import read_bundle, read_text
 from forge.bots.chat.sessions_cli import sessions
 from forge.bots.choice import find_bot, find_deleted
+from forge.bots.memory.cli import memories
 from forge.bots.models import BotSort, BotStatus, BotView, Bundle, Category, Stats
 from forge.errors import Invalid
 from forge.terminal.client import connect
@@ -43,6 +44,7 @@ def bots() -> None:
     """Make bots, change them, carry them around."""
 
 
+bots.add_command(memories)
 bots.add_command(sessions)
 
 
