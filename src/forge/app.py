@@ -24,23 +24,7 @@ from forge.audits.kind import AuditKind
 from forge.audits.places import Places
 from forge.audits.proving import ProvenAuditor
 from forge.audits.service import Audits
-from forge.bots.chat.aside import Aside
-from forge.bots.chat.endings import Endings
-from forge.bots.chat.preparing import Preparing
-from forge.bots.chat.quiet import Quiet
-from forge.bots.chat.scene import Scene
-from forge.bots.chat.service import Chats
-from forge.bots.chat.sessions import Sessions
-from forge.bots.chat.settling import Settling
-from forge.bots.chat.turn import ChatKind
-from forge.bots.chat.upkeep import Upkeep
-from forge.bots.folder import Folders
-from forge.bots.memory.service import Memories
-from forge.bots.purging import purge_deleted
-from forge.bots.readiness import Readiness
-from forge.bots.service import Bots
-from forge.bots.shelf import Shelf
-from forge.bots.versions.service import Versions
+from forge.bots.opening import BotHouse, BotParts
 from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
@@ -97,11 +81,7 @@ class Forge:
     agents: Agents
     audits: Audits
     auditor: ProvenAuditor
-    bots: Bots
-    versions: Versions
-    memories: Memories
-    chats: Chats
-    sessions: Sessions
+    bots: BotHouse
     address: OwnAddress
     started_at: datetime
 
@@ -132,18 +112,13 @@ async def open_forge(
         workspaces = Workspaces(store, settings.data_dir)
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
-        agent = AgentKind(hands, workspaces)
-        scene, readiness = _wire_bots(settings, store, events, catalog)
-        chat, upkeep = _wire_chat(hands, scene, readiness)
-        kinds = RunKinds(
-            SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), chat.kind(), upkeep.kind()
-        )
+        agent, parts = AgentKind(hands, workspaces), BotParts(settings.data_dir, hands, catalog)
+        kinds = RunKinds(SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), *parts.kinds())
         keep = settings.run_retention_days
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
         await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
-        settling, quiet = Settling(store, events, runs), Quiet(store, runs)
-        await stack.enter_async_context(in_background(quiet.listen(), "quiet conversations"))
+        bots = await stack.enter_async_context(parts.open(runs, is_server=role is Role.SERVER))
         if not store.is_sqlite:
             await _hear_other_processes(settings, events, stack)
         yield Forge(
@@ -161,21 +136,7 @@ async def open_forge(
             agents=Agents(store, runs, workspaces),
             audits=Audits(store, events, runs, audit),
             auditor=audit.auditor,
-            bots=scene.bots,
-            versions=scene.versions,
-            memories=scene.memories,
-            chats=Chats(
-                store,
-                events,
-                runs,
-                scene.bots,
-                scene.versions,
-                readiness,
-                scene.memories,
-                settling,
-                quiet,
-            ),
-            sessions=Sessions(store, events, runs),
+            bots=bots,
             address=address,
             started_at=now(),
         )
@@ -230,22 +191,6 @@ def _wire_audits(
 ) -> AuditKind:
     places = Places(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
     return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
-
-
-def _wire_bots(
-    settings: Settings, store: Store, events: EventLog, catalog: Catalog
-) -> tuple[Scene, Readiness]:
-    folders, shelf, readiness = Folders(settings.data_dir), Shelf(settings.data_dir), Readiness(catalog)
-    versions = Versions(store, events, folders)
-    bots = Bots(store, events, folders, versions, readiness, shelf)
-    return Scene(store, bots, versions, Memories(store, events, None), shelf), readiness
-
-
-def _wire_chat(hands: Hands, scene: Scene, readiness: Readiness) -> tuple[ChatKind, Upkeep]:
-    aside = Aside(hands.gateway)
-    upkeep = Upkeep(hands.gateway, hands.events, scene, aside)
-    preparing = Preparing(scene, readiness, aside)
-    return ChatKind(hands, scene, preparing, Endings(hands.events, scene.memories), upkeep), upkeep
 
 
 def _last_four_of(vault: Vault) -> LastFour:

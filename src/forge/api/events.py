@@ -64,7 +64,7 @@ async def check_may_watch(forge: Forge, account_id: str, stream: str) -> None:
 def _guards(forge: Forge) -> dict[str, MayWatch]:
     return {
         "run": forge.runs.may_watch,
-        "session": forge.sessions.may_watch,
+        "session": forge.bots.sessions.may_watch,
         "account": _is_same_account,
     }
 

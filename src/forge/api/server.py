@@ -76,11 +76,11 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.accounts = forge.accounts
     api.state.agents = forge.agents
     api.state.audits = forge.audits
-    api.state.bots = forge.bots
-    api.state.versions = forge.versions
-    api.state.memories = forge.memories
-    api.state.chats = forge.chats
-    api.state.chat_sessions = forge.sessions
+    api.state.bots = forge.bots.bots
+    api.state.versions = forge.bots.versions
+    api.state.memories = forge.bots.memories
+    api.state.chats = forge.bots.chats
+    api.state.chat_sessions = forge.bots.sessions
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate
