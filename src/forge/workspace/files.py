@@ -133,7 +133,7 @@ class Files:
                 return Written(created=False, unchanged=True, size=len(data), hash=hash_bytes(data))
             more = {"files": 0 if old else 1, "size": len(data) - (old.size if old else 0)}
             self._usage.check(**more)
-            self._replace(parts, data, old)
+            self._replace(parts, data, old, path, expect)
             self._usage.add(**more)
         return Written(created=old is None, unchanged=False, size=len(data), hash=hash_bytes(data))
 
@@ -199,11 +199,16 @@ class Files:
                 ) from error
             raise
 
-    def _replace(self, parts: Parts, data: bytes, old: "_Old | None") -> None:
+    def _replace(self, parts: Parts, data: bytes, old: "_Old | None", path: str, expect: str | None) -> None:
+        def look_again() -> None:
+            """Getting the new content onto the disk takes long enough for somebody else to write."""
+            if expect is not None:
+                _check_expected(self._look(parts, path, content=True, size=len(data)), expect, path)
+
         self._beneath.make_directories(parts[:-1], mode=0o700 if self._private else 0o777)
         mode = old.mode if old else 0o600 if self._private else None
         with self._directory_for_writing(parts) as directory:
-            write_atomically(directory, parts[-1], data, mode=mode)
+            write_atomically(directory, parts[-1], data, mode=mode, before_rename=look_again)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,14 @@ class _Old:
         return self.content is not None and self.content.size == len(data) and self.content.data == data
 
 
-def write_atomically(directory: int, name: str, data: bytes, *, mode: int | None) -> None:
+def write_atomically(
+    directory: int,
+    name: str,
+    data: bytes,
+    *,
+    mode: int | None,
+    before_rename: Callable[[], None] = lambda: None,
+) -> None:
     """A new file beside the old one, on disk before it takes its name; a link or other hard links stay as they are."""
     temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
     descriptor = os.open(temporary, _TEMPORARY_FLAGS, 0o666, dir_fd=directory)
@@ -228,6 +240,7 @@ def write_atomically(directory: int, name: str, data: bytes, *, mode: int | None
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        before_rename()
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     except BaseException:
         with suppress(OSError):

@@ -21,14 +21,14 @@ class Line:
     is_code: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Section:
-    """A heading and what is below it, up to the next heading."""
+    """A heading and what is below it, up to the next one that is not below it itself."""
 
     title: str
     line: int
     level: int
-    is_empty: bool
+    is_empty: bool = True
 
 
 def lines(text: str) -> Iterator[Line]:
@@ -49,18 +49,17 @@ def lines(text: str) -> Iterator[Line]:
 
 def sections(text: str) -> list[Section]:
     found: list[Section] = []
-    is_empty = True
-    heading: tuple[str, int, int] | None = None
+    around: list[Section] = []
     for line in lines(text):
-        match = None if line.is_code else _HEADING.match(line.text.rstrip("\r\n"))
-        if match is None:
-            is_empty = is_empty and not line.text.strip()
-            continue
+        heading = None if line.is_code else _HEADING.match(line.text.rstrip("\r\n"))
         if heading:
-            found.append(Section(*heading, is_empty))
-        heading, is_empty = ((match[2] or "").strip(), line.number, len(match[1])), True
-    if heading:
-        found.append(Section(*heading, is_empty))
+            level = len(heading[1])
+            around = [section for section in around if section.level < level]
+            around.append(Section((heading[2] or "").strip(), line.number, level))
+            found.append(around[-1])
+        elif line.text.strip():
+            for section in around:
+                section.is_empty = False
     return found
 
 

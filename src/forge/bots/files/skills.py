@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -12,21 +13,20 @@ from forge.bots.files.frontmatter import BOM
 from forge.bots.files.parsed import MOST_PROBLEMS, Parsed, parsed
 from forge.bots.files.places import Places
 from forge.bots.files.text import unusable_text
-from forge.bots.files.toml_lines import KeyLines, TooDeep, first_spoiler, read_toml
+from forge.bots.files.toml_lines import KeyPlaces, TooDeep, first_spoiler, read_toml
 from forge.bots.files.wording import explain, unknown
 from forge.bots.models import BotFile, FileProblem, SkillEntry
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class _Mistake(Exception):
-    """Something is wrong at a key; raised and caught while reading one file."""
+@dataclass(frozen=True, slots=True)
+class _Mistake:
+    """Something is wrong at a key."""
 
-    def __init__(self, path: tuple[str, ...], message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.path = path
-        self.message = message
-        self.hint = hint
+    path: tuple[str, ...]
+    message: str
+    hint: str | None = None
 
 
 def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
@@ -36,20 +36,17 @@ def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
     try:
         content = read_toml(text)
     except TooDeep as error:
-        return Parsed(
-            None,
-            [_problem(text, error.offset, "This is nested too deeply, or a bracket is not closed.", None)],
-        )
+        return Parsed(None, [_problem(text, error.offset, "This is nested too deeply.", _BRACKETS)])
     except ValueError:
         spoiler = first_spoiler(text)
         return Parsed(None, [_problem(text, spoiler.start if spoiler else 0, "This is not TOML.", _SYNTAX)])
-    entries: list[SkillEntry] = []
-    mistakes: list[_Mistake] = []
-    for result in _entries(content):
-        mistakes.append(result) if isinstance(result, _Mistake) else entries.append(result)
+    found = list(_entries(content))
+    mistakes = [result for result in found if isinstance(result, _Mistake)]
+    entries = [result for result in found if isinstance(result, SkillEntry)]
     return parsed(entries, _placed(text, mistakes[:MOST_PROBLEMS]))
 
 
+_BRACKETS = "Perhaps a bracket is not closed."
 _SYNTAX = 'Each skill is a table `[skills.<name>]` with lines such as `enabled = true` or `version = "1.0"`.'
 
 
@@ -61,15 +58,12 @@ def _problem(text: str, offset: int, message: str, hint: str | None) -> FileProb
 def _placed(text: str, mistakes: list[_Mistake]) -> Iterator[FileProblem]:
     if not mistakes:
         return
-    lines = KeyLines(text)
+    places = KeyPlaces(text)
     for mistake in mistakes:
-        line, column = lines.at(mistake.path)
-        yield FileProblem(
-            file=BotFile.SKILLS, line=line, column=column, message=mistake.message, hint=mistake.hint
-        )
+        yield _problem(text, places.at(mistake.path), mistake.message, mistake.hint)
 
 
-def _entries(content: dict[str, Any]) -> "Iterator[SkillEntry | _Mistake]":
+def _entries(content: dict[str, Any]) -> Iterator[SkillEntry | _Mistake]:
     for name in content:
         if name != "skills":
             yield _Mistake((name,), *unknown(name, ["skills"]))
@@ -81,7 +75,7 @@ def _entries(content: dict[str, Any]) -> "Iterator[SkillEntry | _Mistake]":
         yield from _entry(name, table)
 
 
-def _entry(name: str, table: Any) -> "Iterator[SkillEntry | _Mistake]":
+def _entry(name: str, table: Any) -> Iterator[SkillEntry | _Mistake]:
     place = ("skills", name)
     if not isinstance(table, dict):
         yield _Mistake(place, f"`{name[:60]}` must be a table.", _SYNTAX)

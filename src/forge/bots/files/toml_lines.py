@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from forge.bots.files.places import Places
-
 Path = tuple[str, ...]
 
 MOST_DEPTH = 16
@@ -96,11 +94,10 @@ def _can_be_read(text: str) -> bool:
     return True
 
 
-class KeyLines:
+class KeyPlaces:
     """The places of all keys and tables of a text that can be read."""
 
     def __init__(self, text: str) -> None:
-        self._places = Places(text)
         self._starts: dict[Path, int] = {}
         table: Path = ()
         for statement in statements(text):
@@ -112,12 +109,10 @@ class KeyLines:
             for path in _paths(content):
                 self._starts.setdefault((*table, *path), statement.start)
 
-    def at(self, path: Path) -> tuple[int, int]:
+    def at(self, path: Path) -> int:
         """Of the longest beginning of the path that is there."""
-        for length in range(len(path), 0, -1):
-            if path[:length] in self._starts:
-                return self._places.at(self._starts[path[:length]])
-        return 1, 1
+        known = (path[:length] for length in range(len(path), 0, -1) if path[:length] in self._starts)
+        return self._starts[next(known)]
 
 
 def _header(content: dict[str, Any]) -> Path:

@@ -1,0 +1,265 @@
+import pytest
+from inline_snapshot import snapshot
+from tests.bots.files.told import told
+
+from forge.bots.files.parsed import Parsed
+from forge.bots.files.soul import default_soul, parse_soul, render_soul
+from forge.bots.models import Soul
+
+BODY = "# Personality\nkind\n\n# Purpose\nhelp\n\n# Boundaries\nnone\n"
+
+
+def test_a_soul_is_its_keys_and_the_text_below():
+    text = f"---\nname: Ada\ntraits: [kind, curious]\ntone: warm\n---\n\n{BODY}"
+    assert parse_soul(text) == Parsed(Soul(name="Ada", traits=["kind", "curious"], tone="warm", body=BODY))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff---\nname: Ada\n---\n\n{body}",
+        "---  \nname: Ada\n---\t\n\n{body}",
+        "---\nname:\tAda\t\n---\n\n{body}",
+        "---\nname: Ada   # a comment\n# another\n\n---\n\n{body}",
+        "---\nname: Ada\n---\n{body}",
+        "---\n{{name: Ada}}\n---\n{body}",
+        "---\n  name: >-\n    Ada\n---\n{body}",
+    ],
+)
+def test_how_it_is_laid_out_does_not_matter(text: str):
+    assert parse_soul(text.format(body=BODY)) == Parsed(Soul(name="Ada", body=BODY))
+
+
+def test_lines_may_end_as_on_windows_and_the_last_not_at_all():
+    body = BODY.replace("\n", "\r\n").rstrip()
+    text = f"---\r\nname: Ada\r\ntraits:\r\n- kind\r\n---\r\n\r\n{body}"
+    assert parse_soul(text) == Parsed(Soul(name="Ada", traits=["kind"], body=body))
+
+
+@pytest.mark.parametrize("name", ["yes", "1984", "1.0", "2024-01-01", "0x1F", "1:30", "off"])
+def test_a_name_is_text_whatever_yaml_would_make_of_it(name: str):
+    soul = parse_soul(f"---\nname: {name}\n---\n{BODY}").value
+    assert soul and soul.name == name
+
+
+@pytest.mark.parametrize("heading", ["## Purpose", "###### purpose ######", "# PURPOSE:", "   # Purpose"])
+def test_sections_are_found_at_any_level(heading: str):
+    text = f"---\nname: Ada\n---\n{BODY.replace('# Purpose', heading)}"
+    assert parse_soul(text).problems == []
+
+
+def test_missing_and_empty_sections_are_worth_a_warning():
+    text = "---\nname: Ada\n---\n\n# Personality\n\n# Purpose\n```\n# Boundaries\n```\n"
+    result = parse_soul(text)
+    assert result.value is not None
+    assert told(result) == snapshot(
+        [
+            "5:1 warning: The section Personality is empty. Write a few sentences below it.",
+            "5:1 warning: There is no section Boundaries. Add a heading `# Boundaries`.",
+        ]
+    )
+
+
+def test_a_section_with_sections_of_its_own_is_not_empty():
+    body = "# Personality\n## At work\ncalm\n# Purpose\nx\n# Boundaries\ny"
+    assert parse_soul(f"---\nname: Ada\n---\n{body}").problems == []
+
+
+def test_every_mistake_is_told_with_its_place():
+    text = f"---\nnmae: Ada\ntraits:\n  - kind\n  -\ntone: [a, b]\nbody: x\n---\n{BODY}"
+    result = parse_soul(text)
+    assert result.value is None
+    assert told(result) == snapshot(
+        [
+            "1:1 error: `name` is missing. Add a line `name: …`.",
+            "2:1 error: There is no key `nmae`. Did you mean `name`?",
+            "5:4 error: `traits`, item 2, is empty.",
+            "6:1 error: `tone` must be a text. Put the text in quotes, on the line of the key.",
+            "7:1 error: There is no key `body`. There can be `name`, `traits`, `tone`.",
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "",
+            snapshot(
+                [
+                    "1:1 error: The file does not begin with front matter. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                ]
+            ),
+        ),
+        (
+            "# Ada\n---\nname: Ada\n---\n",
+            snapshot(
+                [
+                    "1:1 error: The file does not begin with front matter. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                ]
+            ),
+        ),
+        (
+            "---\nname: Ada\n",
+            snapshot(
+                [
+                    "1:1 error: The front matter has no end. Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
+                ]
+            ),
+        ),
+        ("---\n---\n" + BODY, snapshot(["1:1 error: `name` is missing. Add a line `name: …`."])),
+        (
+            "---\nname:\n---\n" + BODY,
+            snapshot(["2:1 error: `name` is empty. Write a value behind it, in quotes if need be."]),
+        ),
+        ("---\nname: ''\n---\n" + BODY, snapshot(["2:1 error: `name` is empty."])),
+        (
+            "---\n- Ada\n---\n",
+            snapshot(["2:1 error: The front matter is no list of keys. Write lines such as `name: Ada`."]),
+        ),
+        (
+            "---\nAda\n---\n",
+            snapshot(["2:1 error: The front matter is no list of keys. Write lines such as `name: Ada`."]),
+        ),
+        (
+            "---\nname: a: b\n---\n",
+            snapshot(
+                [
+                    "2:8 error: This is not YAML: mapping values are not allowed in this context. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                ]
+            ),
+        ),
+        (
+            '---\ntone: x\nname: "Ada\n---\n',
+            snapshot(
+                [
+                    "3:7 error: This is not YAML: found unexpected end of stream. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                ]
+            ),
+        ),
+        (
+            "---\nname: Ada\n\ttone: x\n---\n",
+            snapshot(
+                [
+                    "3:1 error: This is not YAML: found a tab character that violates indentation. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                ]
+            ),
+        ),
+        (
+            "---\nname: Ada\ntone: x\nname: Eve\n---\n",
+            snapshot(["4:1 error: `name` is here a second time. Keep one of the two."]),
+        ),
+        ("---\n? [a]\n: b\n---\n", snapshot(["2:3 error: A key must be a word."])),
+        (
+            "---\nname: Ada\n...\ntone: x\n---\n",
+            snapshot(
+                [
+                    "4:1 error: This is not YAML: did not find expected <document start>. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                ]
+            ),
+        ),
+        (
+            "---\nname: Ada\ntone: \x07\n---\n",
+            snapshot(
+                [
+                    '3:7 error: The character U+0007 is not allowed here. Remove it, or write it in double quotes as an escape, such as "\\x07".'
+                ]
+            ),
+        ),
+        ("---\nname: A\x00da\n---\n", snapshot(["2:8 error: There is a NUL character here. Remove it."])),
+        ("---\nname: Ada\n---\nbo\x00dy", snapshot(["4:3 error: There is a NUL character here. Remove it."])),
+        (
+            "---\nname: A\ud800da\n---\n",
+            snapshot(["2:8 error: There is half of a character here. Remove it."]),
+        ),
+        (
+            '---\nname: "A\\0da"\n---\n' + BODY,
+            snapshot(["2:1 error: `name` must not contain a NUL character."]),
+        ),
+        (
+            f"---\nname: {'x' * 201}\n---\n" + BODY,
+            snapshot(["2:1 error: `name` has more than 200 characters."]),
+        ),
+        (
+            f"---\nname: x\ntraits: [{'x, ' * 31}]\n---\n" + BODY,
+            snapshot(["3:1 error: `traits` has more than 30 items."]),
+        ),
+        (
+            "---\nname: x\ntraits: kind\n---\n" + BODY,
+            snapshot(
+                [
+                    "3:1 error: `traits` must be a list. Write `[one, two]`, or one item per line, each after `- `."
+                ]
+            ),
+        ),
+        (
+            "---\nname: x\ntraits: [[a]]\n---\n" + BODY,
+            snapshot(
+                [
+                    "3:10 error: `traits`, item 1, must be a text. Put the text in quotes, on the line of the key."
+                ]
+            ),
+        ),
+        (
+            "---\nname: {a: b}\n---\n" + BODY,
+            snapshot(["2:1 error: `name` must be a text. Put the text in quotes, on the line of the key."]),
+        ),
+    ],
+)
+def test_what_cannot_be_a_soul_is_explained(text: str, expected: list[str]):
+    result = parse_soul(text)
+    assert result.value is None
+    assert told(result) == expected
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "name: &a Ada\ntone: *a",
+        "name: *a",
+        "<<: {name: Ada}",
+        "name: !!python/object/apply:os.system ['true']",
+        "name: !!str Ada",
+        "name: ! Ada",
+        "name: Ada\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
+    ],
+)
+def test_nothing_stands_for_something_else(yaml: str):
+    result = parse_soul(f"---\n{yaml}\n---\n{BODY}")
+    assert result.value is None
+    assert any("not used here" in problem.message or "`<<`" in problem.message for problem in result.problems)
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "a: " + "[" * 190_000,
+        "{a: " * 48_000,
+        "- " * 95_000,
+        "? " * 95_000,
+        "a: &x " + "&x " * 60_000,
+        "\n".join(f"k{number}: v" for number in range(18_000)),
+        "name: x\ntraits:\n" + "- ''\n" * 38_000,
+        "name: " + "1:" * 95_000,
+        "\n---x" * 38_000,
+    ],
+    ids=["brackets", "braces", "lists", "keys", "anchors", "many", "items", "number", "ends"],
+)
+def test_a_file_made_to_break_its_reader_is_a_problem_like_any_other(yaml: str):
+    """The reader below takes minutes or gigabytes for some of these; the suite's time limit would say so."""
+    result = parse_soul(f"---\n{yaml}\n---\n")
+    assert result.value is None
+    assert 1 <= len(result.problems) <= 50
+
+
+def test_line_numbers_are_those_of_an_editor():
+    """YAML takes U+2028 for the end of a line; editors do not."""
+    text = f'---\nname: "a\u2028b"\ntone: x\nfoo: y\n---\n{BODY}'
+    assert told(parse_soul(text))[0].startswith("4:1 error: There is no key `foo`")
+
+
+@pytest.mark.parametrize("description", ["Plans gardens.", "", "{braces} and %s"])
+def test_a_bot_of_which_only_a_name_is_known_has_a_whole_soul(description: str):
+    soul = default_soul("Ada", description)
+    assert parse_soul(render_soul(soul)) == Parsed(soul)
+    assert description in soul.body
