@@ -1,0 +1,173 @@
+"""Bots over HTTP, on a real server and both databases; nothing is written outside of their folders."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.postgres import Postgres
+from tests.support.server import Server
+
+BOTS = "/api/v1/bots"
+ODD = [
+    "a: b # c",
+    "\"quoted\" and 'so'",
+    "two\nlines\r\nand three",
+    "🦊 fox",
+    "\u202etxt.exe",
+    "שלום 1",
+    "../../../../tmp/up",
+    "x/../../y",
+    "..\\..\\z",
+    "---\nname: other\n---\n1",
+    "{{7*7}}",
+    "%00",
+]
+REFUSED = ["nul\u0000byte", "x" * 10_000, "", "   ", "../", "..", "\u202e"]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    environment: dict[str, str] = {}
+    if request.param == "postgresql":
+        postgres: Postgres = request.getfixturevalue("postgres")
+        environment["FORGE_DATABASE_URL"] = postgres.new_database()
+    running = Server(tmp_path_factory.mktemp("bots") / "data", **environment)
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def paths(served: Server) -> Callable[[], set[str]]:
+    """Everything in and beside the data directory, without the database and the logs."""
+    around = served.data_dir.parent
+
+    def found() -> set[str]:
+        names = {str(path.relative_to(around)) for path in around.rglob("*")}
+        return {name for name in names if "forge.db" not in name and "log" not in name}
+
+    return found
+
+
+def folders(paths: set[str]) -> set[str]:
+    """The bots among them; whatever else there is, is named."""
+    parts = [Path(path).parts for path in paths]
+    return {p[2] if p[:2] == ("data", "bots") and len(p) > 2 else "/".join(p) for p in parts}
+
+
+def refusal(answer: httpx2.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["errors"][0]["code"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_name_comes_back_as_it_was(served: Server, paths: Callable[[], set[str]], name: str):
+    before = paths()
+    made = served.call("POST", BOTS, {"name": name, "description": name, "tags": [name[:40]]})
+    assert (made["identity"]["display_name"], made["identity"]["description"]) == (name, name)
+    assert served.call("GET", f"{BOTS}/{made['slug']}") == made
+    assert made["blocked"] is None
+    assert folders(paths() - before) <= {made["slug"], "data/bots"}
+    bundle = served.call("GET", f"{BOTS}/{made['slug']}/export")
+    taken = served.call("POST", f"{BOTS}/import", bundle)
+    assert taken["identity"] == made["identity"]
+    changed = served.call("PATCH", f"{BOTS}/{made['id']}", {"name": f"{name} again"[:200]})
+    assert (changed["identity"]["display_name"], changed["slug"]) == (f"{name} again", made["slug"])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_name_that_cannot_be_kept_is_refused(served: Server, paths: Callable[[], set[str]], name: str):
+    before = paths()
+    made = served.call("POST", BOTS, {"name": "Victim"})
+    with served.client() as client:
+        assert refusal(client.post(BOTS, json={"name": name})) == (422, "invalid")
+        assert refusal(client.post(f"{BOTS}/{made['id']}/clone", json={"name": name})) == (422, "invalid")
+        assert client.patch(f"{BOTS}/{made['id']}", json={"name": name}).status_code in (200, 422)
+    assert folders(paths() - before) <= {made["slug"], "data/bots"}
+
+
+def test_half_a_character_is_refused(served: Server):
+    with served.client() as client:
+        headers = {"Content-Type": "application/json"}
+        answer = client.post(BOTS, content=b'{"name": "a\\ud800"}', headers=headers)
+    assert answer.status_code in (400, 422)
+
+
+@pytest.mark.parametrize(
+    "ref", ["..", "%2e%2e", "..%2f..%2fx", "nope", "0198f000-0000-7000-8000-000000000000"]
+)
+def test_what_is_not_there_is_not_found(served: Server, ref: str):
+    with served.client() as client:
+        assert client.get(f"{BOTS}/{ref}").status_code in (404, 422)
+
+
+def test_a_bot_lives_its_life(served: Server):
+    made = served.call("POST", BOTS, {"name": "Lives", "soul": None})
+    own = f"{BOTS}/{made['slug']}"
+    assert served.call("PATCH", own, {"status": "archived"})["blocked"] == "It is archived."
+    assert made["id"] not in [bot["id"] for bot in served.call("GET", BOTS)]
+    assert [bot["id"] for bot in served.call("GET", f"{BOTS}?status=archived")] == [made["id"]]
+    served.call("PATCH", own, {"status": "active"})
+    assert served.call("POST", f"{own}/clone", {})["slug"] == f"{made['slug']}-clone"
+    assert served.call("GET", f"{own}/skills") == []
+    served.call("DELETE", own)
+    with served.client() as client:
+        assert refusal(client.get(own)) == (404, "not_found")
+        assert refusal(client.patch(own, json={"temperature": 1})) == (404, "not_found")
+        assert refusal(client.delete(own)) == (404, "not_found")
+    assert made["id"] in [bot["id"] for bot in served.call("GET", f"{BOTS}?deleted=true")]
+    assert served.call("POST", f"{own}/restore")["blocked"] is None
+    assert served.call("GET", own)["identity"] == made["identity"]
+    assert served.call("GET", "/api/v1/stats")["total_bots"] >= 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"name": "x", "temperature": 3},
+        {"name": "x", "max_tokens": 0},
+        {"name": "x", "colour": "red"},
+        {"name": "x", "category": "hero"},
+        {"name": "x", "tags": ["t"] * 21},
+        {"name": "x", "nope": 1},
+        {"name": "x", "soul": "---\nname: x\n"},
+        {"name": "x", "user": "a\u0000b"},
+        {"name": "x", "provider": "openai"},
+        {"description": "nameless"},
+    ],
+)
+def test_what_breaks_a_rule_is_refused(served: Server, body: dict[str, Any]):
+    count = len(served.call("GET", BOTS))
+    with served.client() as client:
+        assert refusal(client.post(BOTS, json=body)) == (422, "invalid")
+    assert len(served.call("GET", BOTS)) == count
+
+
+def test_a_conflict_comes_with_the_difference(served: Server):
+    made = served.call("POST", BOTS, {"name": "Twice"})
+    base = served.call("GET", f"{BOTS}/{made['id']}/identity")["hash"]
+    served.call("PATCH", f"{BOTS}/{made['id']}", {"temperature": 0.1, "base_hash": base})
+    with served.client() as client:
+        answer = client.patch(f"{BOTS}/{made['id']}", json={"temperature": 0.2, "base_hash": base})
+    assert refusal(answer) == (409, "file_changed")
+    detail = answer.json()["errors"][0]["detail"]
+    assert sorted(detail) == ["current", "theirs", "yours"]
+    rows = [row for row in detail["yours"]["rows"] if row["kind"] == "changed"]
+    assert [(row["left"], row["right"]) for row in rows] == [("temperature: 0.1", "temperature: 0.2")]
+
+
+def test_a_reader_may_look_and_not_touch(served: Server):
+    made = served.call("POST", BOTS, {"name": "Seen"})
+    key = served.call("POST", "/api/v1/keys", {"name": "reader", "scopes": ["read"]})["key"]
+    with served.client(Authorization=f"Bearer {key}") as client:
+        assert client.get(f"{BOTS}/{made['id']}").status_code == 200
+        assert refusal(client.post(BOTS, json={"name": "x"})) == (403, "denied")
+        assert refusal(client.delete(f"{BOTS}/{made['id']}")) == (403, "denied")
+
+
+def test_bots_are_there_after_a_kill(served: Server):
+    made = served.call("POST", BOTS, {"name": "Survivor"})
+    served.kill()
+    served.start()
+    assert served.call("GET", f"{BOTS}/{made['id']}") == made
