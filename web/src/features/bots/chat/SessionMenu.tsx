@@ -100,7 +100,8 @@ function Delete({ slug, session, isOpen, close }: Props & { close: () => void })
     onSettled: close,
     onSuccess: () => {
       void cache.invalidateQueries({ queryKey: ["bot", slug, "sessions"] });
-      if (isOpen) void navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug, sessionId: undefined } });
+      if (!isOpen) return;
+      void navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug, sessionId: undefined } });
     },
   });
   return (

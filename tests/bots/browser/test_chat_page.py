@@ -1,0 +1,306 @@
+"""A bot is talked to in a browser: words appear, are stopped, tried again, said differently, and found again."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from tests.browser.test_accessibility import problems
+from tests.support.parlour import Parlour, open_parlour
+from tests.support.server import Server
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+CODE = """Here it **is**, as a [function](https://example.org) and as a table:
+
+```python
+def area(width: int, height: int) -> int:
+    \"\"\"Of a rectangle.\"\"\"
+    return width * height  # in metres
+```
+
+| side | metres |
+|------|-------:|
+| long |     12 |
+| short |     4 |
+
+- [x] measured
+- [ ] built
+
+1. Dig.
+2. Plant.
+
+<script>alert("no")</script>
+"""
+PARAGRAPH = "Counting on, and on, with **words** and `code` until somebody has had enough of it.\n\n"
+SCENES: dict[str, Any] = {
+    "title": {"match": {"system": "Give the conversation"}, "turns": [{"text": "A talk about gardens"}]},
+    "code": {"match": {"latest": "code"}, "turns": [{"text": CODE}]},
+    "long": {"match": {"latest": "long"}, "turns": [{"text": PARAGRAPH * 240}]},
+    "slow": {
+        "match": {"latest": "slow"},
+        "turns": [{"text": " ".join(f"sheep{number}" for number in range(2000)), "delay_s": 0.05}],
+    },
+    "steady": {
+        "match": {"latest": "steady"},
+        "turns": [{"text": " ".join(f"goat{number}" for number in range(200)), "delay_s": 0.05}],
+    },
+    "broken": {"match": {"latest": "broken"}, "turns": [{"text": "no", "fault": "400"}]},
+    "tree": {"match": {"latest": "tree"}, "turns": [{"text": "A willow."}]},
+    "bush": {"match": {"latest": "bush"}, "turns": [{"text": "A rose."}]},
+}
+
+
+@pytest.fixture(scope="module")
+def parlour(server: Server) -> Iterator[Parlour]:
+    with open_parlour(server, SCENES) as opened:
+        yield opened
+
+
+@pytest.fixture
+def slug(parlour: Parlour) -> str:
+    return parlour.make_bot("Iris", description="Knows gardens. And what grows there.")["slug"]
+
+
+def log(page: Page) -> Locator:
+    return page.get_by_role("log", name="Messages")
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_label("Say something to Iris")
+
+
+def say(page: Page, text: str) -> None:
+    field(page).fill(text)
+    field(page).press("Enter")
+
+
+def send(page: Page) -> Locator:
+    return page.get_by_role("button", name="Send", exact=True)
+
+
+def test_a_first_question_is_answered_with_code_tables_and_no_script(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    page.get_by_role("button", name="“Knows gardens”: where do we start?").wait_for()
+    say(page, "Show me code.")
+    page.wait_for_url(re.compile(rf"/bots/{slug}/chat/.+"))
+    expect(log(page).get_by_role("cell", name="12")).to_be_visible()
+    expect(log(page).locator("pre span[style*='--code-keyword']").first).to_have_text(re.compile("def"))
+    expect(log(page).locator("pre")).to_contain_text("return width * height  # in metres")
+    expect(log(page).get_by_role("checkbox", name="Done")).to_be_checked()
+    expect(log(page).get_by_role("link", name="function")).to_have_attribute("rel", re.compile("noopener"))
+    expect(log(page).get_by_text('<script>alert("no")</script>')).to_be_visible()
+    expect(
+        log(page).get_by_text(re.compile(r"^scripted:talker · temp 0\.7 · .* in .* out · \$"))
+    ).to_be_visible()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    log(page).get_by_role("button", name="Copy code").click()
+    expect(log(page).get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("def area(")
+    row = page.get_by_role("complementary", name="Conversations").get_by_role("link")
+    expect(row).to_contain_text("A talk about gardens")
+
+
+def test_words_appear_are_stopped_and_kept(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Count slowly.")
+    expect(log(page)).to_contain_text("sheep20")
+    expect(page.get_by_text("answering").first).to_be_visible()
+    field(page).fill("Later")
+    expect(page.get_by_text("It can be sent when the answer is there")).to_be_visible()
+    field(page).press("Escape")
+    expect(log(page).get_by_text("stopped")).to_be_visible()
+    expect(log(page)).to_contain_text("sheep20")
+    expect(field(page)).to_have_value("Later")
+    page.reload()
+    expect(log(page).get_by_text("stopped")).to_be_visible()
+    expect(log(page)).to_contain_text("sheep20")
+    expect(field(page)).to_have_value("Later")
+
+
+def test_a_reload_in_the_middle_loses_no_word(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Count steadily.")
+    expect(log(page)).to_contain_text("goat10")
+    page.reload()
+    expect(log(page)).to_contain_text("goat199")
+    expect(send(page)).to_be_visible()
+    written = log(page).get_by_role("article", name="Iris").locator("p").first
+    expect(written).to_have_text(" ".join(f"goat{number}" for number in range(200)))
+
+
+def test_two_pages_see_the_same_words(visit: Visit, slug: str):
+    visitor, other = visit(), visit()
+    visitor.open(f"/bots/{slug}/chat")
+    say(visitor.page, "Count steadily, please.")
+    visitor.page.wait_for_url(re.compile(r"/chat/.+"))
+    other.page.goto(visitor.page.url)
+    for page in (visitor.page, other.page):
+        expect(log(page)).to_contain_text("goat199")
+        expect(send(page)).to_be_visible()
+    assert log(visitor.page).inner_text() == log(other.page).inner_text()
+
+
+def test_an_answer_is_tried_again_and_a_question_said_differently(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Which tree?")
+    expect(log(page)).to_contain_text("A willow.")
+    log(page).get_by_role("button", name="Try again").click()
+    expect(log(page).get_by_text("2/2")).to_be_visible()
+    expect(send(page)).to_be_visible()
+    log(page).get_by_role("button", name="The answer before").click()
+    expect(log(page).get_by_text("1/2")).to_be_visible()
+
+    field(page).press("ArrowUp")
+    editor = page.get_by_label("Say it differently")
+    expect(editor).to_have_value("Which tree?")
+    editor.fill("Which bush?")
+    editor.press("Enter")
+    expect(log(page)).to_contain_text("A rose.")
+    expect(log(page)).not_to_contain_text("willow")
+    page.reload()
+    expect(log(page)).to_contain_text("A rose.")
+    log(page).get_by_role("button", name="The question before").click()
+    expect(log(page)).to_contain_text("A willow.")
+
+
+def test_conversations_go_on_side_by_side(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    aside = page.get_by_role("complementary", name="Conversations")
+    for number in (1, 2):
+        say(page, f"Count slowly, number {number}.")
+        expect(log(page)).to_contain_text("sheep5")
+        aside.get_by_role("button", name="New conversation").click()
+        page.get_by_role("list", name="Ways to begin").wait_for()
+    expect(aside.get_by_text("answering")).to_have_count(2)
+    say(page, "Which tree?")
+    expect(log(page)).to_contain_text("A willow.")
+    for row in range(1, 3):
+        aside.get_by_role("link").nth(row).click()
+        expect(log(page)).to_contain_text("sheep5")
+        page.get_by_role("button", name="Stop").click()
+        expect(log(page).get_by_text("stopped")).to_be_visible()
+    expect(aside.get_by_text("answering")).to_have_count(0)
+
+
+def test_a_conversation_is_searched_named_exported_and_deleted(visit: Visit, slug: str, parlour: Parlour):
+    parlour.ask(slug, "Which tree do you like?")
+    parlour.ask(slug, "Which bush?")
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    aside = page.get_by_role("complementary", name="Conversations")
+    expect(aside.get_by_role("link")).to_have_count(2)
+    page.get_by_role("button", name="“Knows gardens”").focus()
+    visitor.press("/")
+    page.keyboard.type("willow")
+    expect(aside.locator("mark")).to_have_text("willow")
+    aside.get_by_role("link").click()
+    expect(log(page).get_by_role("article", name="Iris")).to_be_focused()
+
+    page.get_by_role("searchbox").fill("")
+    row = aside.get_by_role("listitem").last
+    row.hover()
+    row.get_by_role("button").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    page.get_by_label("Title").fill("Trees only")
+    page.get_by_role("button", name="Rename").click()
+    expect(aside.get_by_role("link", name="Trees only")).to_be_visible()
+
+    row = aside.get_by_role("listitem").filter(has_text="Trees only")
+    row.hover()
+    row.get_by_role("button").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Export as Markdown").click()
+    assert "A willow." in download.value.path().read_text()
+
+    row.hover()
+    row.get_by_role("button").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("button", name="Delete it").click()
+    expect(aside.get_by_role("link")).to_have_count(1)
+    expect(page.get_by_role("list", name="Ways to begin")).to_be_visible()
+
+
+def test_a_failure_says_why_and_can_be_tried_again(visit: Visit, slug: str):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Something broken.")
+    expect(log(page).get_by_role("alert")).to_be_visible()
+    log(page).get_by_role("button", name="Retry").click()
+    expect(log(page).get_by_text("2/2")).to_be_visible()
+
+
+def test_the_end_is_followed_until_the_reader_scrolls(visit: Visit, slug: str):
+    """A long answer stays smooth: its last word is in sight, and what is above is drawn once."""
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Something long.")
+    expect(send(page)).to_be_visible()
+    expect(log(page).locator("p").filter(has_text="Counting on")).to_have_count(240)
+    expect(log(page).get_by_text(re.compile("^scripted:talker"))).to_be_in_viewport()
+    log(page).hover()
+    page.mouse.wheel(0, -800)
+    latest = page.get_by_role("button", name="Jump to latest")
+    expect(latest).to_be_visible()
+    say(page, "Which tree?")
+    expect(latest).to_have_count(0)
+    expect(log(page).get_by_text("A willow.")).to_be_in_viewport()
+
+
+def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, parlour: Parlour):
+    parlour.server.call(
+        "PATCH", f"/api/v1/bots/{slug}", {"provider": "anthropic", "model": "claude-sonnet-5"}
+    )
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Which tree?")
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("forge demo")
+    expect(field(page)).to_have_value("Which tree?")
+    alert.get_by_role("link", name="Settings → Models").click()
+    expect(page.get_by_role("heading", name="Roles")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE), ("dark", PHONE)]
+)
+def test_everything_is_accessible(
+    visit: Visit, slug: str, parlour: Parlour, scheme: ColorScheme, viewport: ViewportSize
+):
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    page.get_by_role("list", name="Ways to begin").wait_for()
+    assert problems(page) == []
+    first = parlour.ask(slug, "Show me code.")
+    parlour.ask(slug, "Something broken.", session_id=first["session_id"])
+    visitor.open(f"/bots/{slug}/chat/{first['session_id']}")
+    expect(log(page).locator("pre span[style*='--code-keyword']").first).to_be_visible()
+    expect(log(page).get_by_role("alert")).to_be_visible()
+    assert problems(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    if viewport == PHONE:
+        page.get_by_role("button", name="Conversations").click()
+        expect(page.get_by_role("dialog", name="Conversations").get_by_role("link").first).to_be_visible()
+        at_rest(page)
+        assert problems(page) == []
+        page.get_by_role("dialog").get_by_role("link").first.click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
