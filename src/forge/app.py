@@ -92,12 +92,7 @@ async def open_forge(
 ) -> AsyncGenerator[Forge]:
     """Everything started in order; everything stopped in the opposite order, whatever happens."""
     async with AsyncExitStack() as stack:
-        _prepare_data_dir(settings.data_dir)
-        if role is Role.SERVER:
-            _claim_data_dir(settings.data_dir, stack)
-        telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
-        stack.callback(telemetry.close)
-        _warn_of_unknown_names()
+        telemetry = _open_telemetry(settings, stack, role, terminal=terminal)
         store = Store(settings.store_url)
         stack.push_async_callback(store.close)
         await migrate(store)
@@ -142,9 +137,16 @@ async def open_forge(
         )
 
 
-def _warn_of_unknown_names() -> None:
+def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, terminal: bool) -> Telemetry:
+    """The data directory first: the log is in it."""
+    _prepare_data_dir(settings.data_dir)
+    if role is Role.SERVER:
+        _claim_data_dir(settings.data_dir, stack)
+    telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
+    stack.callback(telemetry.close)
     for name in unknown_names(environment()):
         log.warning("%s is set, but there is no such setting", name)
+    return telemetry
 
 
 def default_models(settings: Settings) -> dict[ModelRole, str]:
