@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import Awaitable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
+from tests.bots.chat.rows import add_session, say
 from tests.bots.workshop import DEFAULT, ME, Workshop
 
 from forge.bots import making
+from forge.bots.chat.models import MessageStatus, Speaker
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.identity import parse_identity
 from forge.bots.files.soul import parse_soul
@@ -27,6 +31,10 @@ from forge.bots.models import (
 from forge.bots.tables import bots as bot_rows
 from forge.errors import Conflict, ForgeError, Gone, Invalid, NotFound
 from forge.kernel.hashing import hash_text
+from forge.kernel.ids import new_id
+from forge.llm.models import CallStatus, Role, Usage
+from forge.llm.money import Limits, Money, Order, Spender
+from forge.llm.store import Settlement
 from forge.store.engine import Store
 
 IDENTITY, SOUL, USER, SKILLS = BotFile.IDENTITY, BotFile.SOUL, BotFile.USER, BotFile.SKILLS
@@ -178,7 +186,7 @@ async def test_a_slug_belongs_to_one_account_and_is_shown_to_no_other(shop: Work
     ],
 )
 async def test_a_file_with_a_mistake_is_refused_with_its_line(
-    shop: Workshop, given: dict[str, str], words: str
+    shop: Workshop, given: dict[str, Any], words: str
 ):
     kind, said = await refused(shop.bots.create(ME, NewBot(name="Atlas", **given), by="Ada"))
     assert kind is Invalid
@@ -233,8 +241,8 @@ async def test_bots_are_found_by_status_category_and_words(shop: Workshop):
     await shop.bots.change(ME, "zoe", BotChange(status=BotStatus.ARCHIVED), by="Ada")
     await shop.bots.change(ME, "mia", BotChange(status=BotStatus.DISABLED), by="Ada")
 
-    async def slugs(**asked: object) -> list[str]:
-        return [bot.slug for bot in await shop.bots.find_all(ME, sort=BotSort.NAME, **asked)]  # type: ignore[arg-type]
+    async def slugs(**asked: Any) -> list[str]:
+        return [bot.slug for bot in await shop.bots.find_all(ME, sort=BotSort.NAME, **asked)]
 
     assert await slugs() == ["atlas", "mia"]
     assert await slugs(statuses=list(BotStatus)) == ["atlas", "mia", "zoe"]
@@ -441,6 +449,47 @@ async def test_skills_are_shown_with_what_keeps_them_away(shop: Workshop):
     assert found[3] == SkillView(name="off", enabled=False, description="Knows off.")
     shop.file(made, SKILLS).write_text("[skills\n")
     assert (await refused(shop.bots.skills(ME, "atlas")))[0] is BotBlocked
+
+
+async def test_numbers_are_of_each_bot(shop: Workshop):
+    made = await shop.bots.create(ME, NewBot(name="Talks"), by="Ada")
+    await shop.bots.create(ME, NewBot(name="Silent"), by="Ada")
+    for status in (MessageStatus.DONE, MessageStatus.WRITING):
+        session = await add_session(shop.database, made, account=ME)
+        asked = await say(shop.database, session, Speaker.USER, "Hello?", None)
+        await say(shop.database, session, Speaker.ASSISTANT, "Hel", asked, status=status)
+    money = Money(shop.database, Limits(10, 50, 200))
+    for scope in (f"bot:{made.id}", f"bot:{made.id}", ""):
+        spender = Spender(ME, new_id(), scope=scope)
+        call = await money.reserve(spender, Order(Role.BOT, "anthropic", DEFAULT, "0", 9000))
+        usage = Usage(input=1, output=20, cache_read=300, cache_write=4000)
+        await money.settle(spender, call, Settlement(CallStatus.SETTLED, usage, 7, made.created_at))
+    talks, silent = await shop.bots.find_all(ME, words="talks"), await shop.bots.view(ME, "silent")
+    numbers = {"sessions": 2, "answering": 1, "messages": 4, "tokens": 8642, "spent_micros": 14}
+    assert talks == [made.model_copy(update=numbers)]
+    assert (silent.sessions, silent.messages, silent.tokens, silent.spent_micros) == (0, 0, 0, 0)
+    stats = await shop.bots.stats(ME)
+    assert (stats.total_sessions, stats.active_sessions, stats.total_messages) == (2, 1, 4)
+    assert (stats.tokens, stats.spent_micros) == (8642, 14)
+
+
+async def test_many_bots_take_no_more_queries_than_one(shop: Workshop):
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    engine = shop.database._reader.sync_engine
+    counts: list[int] = []
+    for number in (1, 9):
+        for _ in range(number):
+            await shop.bots.create(ME, NewBot(name="Many"), by="Ada")
+        event.listen(engine, "before_cursor_execute", note)
+        assert len(await shop.bots.find_all(ME)) == sum((1, 9)[: len(counts) + 1])
+        event.remove(engine, "before_cursor_execute", note)
+        counts.append(len(asked))
+        asked.clear()
+    assert counts[0] == counts[1]
 
 
 async def test_numbers_are_over_all_bots_that_are_there(shop: Workshop):

@@ -1,6 +1,8 @@
 """Bots over HTTP, on a real server and both databases; nothing is written outside of their folders."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,8 +168,31 @@ def test_a_reader_may_look_and_not_touch(served: Server):
         assert refusal(client.delete(f"{BOTS}/{made['id']}")) == (403, "denied")
 
 
-def test_bots_are_there_after_a_kill(served: Server):
-    made = served.call("POST", BOTS, {"name": "Survivor"})
-    served.kill()
-    served.start()
-    assert served.call("GET", f"{BOTS}/{made['id']}") == made
+def test_a_kill_leaves_whole_bots_and_keeps_no_name(served: Server):
+    """Killed while bots are being made, deleted and restored, at whatever they are just doing."""
+    made = [served.call("POST", BOTS, {"name": f"Crash {number}"}) for number in range(3)]
+
+    def work(number: int) -> None:
+        own = f"{BOTS}/{made[number]['id']}"
+        with served.client() as client, suppress(httpx2.HTTPError):
+            while True:
+                client.post(BOTS, json={"name": "Survivor"})
+                client.delete(own)
+                client.post(f"{own}/restore")
+
+    for pause_s in (0.3, 0.5, 0.7):
+        with ThreadPoolExecutor(3) as pool:
+            working = [pool.submit(work, number) for number in range(3)]
+            wait(working, timeout=pause_s)
+            served.kill()
+        assert [task.exception() for task in working] == [None] * 3
+        served.start()
+        for bot in served.call("GET", f"{BOTS}?deleted=true"):
+            served.call("POST", f"{BOTS}/{bot['id']}/restore")
+        found = served.call("GET", BOTS)
+        assert {bot["id"] for bot in made} <= {bot["id"] for bot in found}
+        assert [bot["slug"] for bot in found if bot["blocked"]] == []
+        folders_there = {path.name for path in (served.data_dir / "bots").glob("[!.]*")}
+        for stray in folders_there - {bot["slug"] for bot in found}:
+            name = stray.replace("-", " ")
+            assert served.call("POST", BOTS, {"name": name})["slug"] == stray

@@ -163,7 +163,8 @@ def test_what_is_wrong_is_shown_with_its_place(forge: Terminal):
 
 
 def test_a_beginning_that_fits_several_is_refused(forge: Terminal):
-    make(forge, "First"), make(forge, "Second")
+    make(forge, "First")
+    make(forge, "Second")
     said = forge("bots", "show", "0")
     assert (said.code, "Say which" in said.err) == (2, True)
 

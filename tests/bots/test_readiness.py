@@ -1,6 +1,7 @@
 """Which models a bot asks, and what is said when there is no key."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bots.workshop import DEFAULT, ME, Workshop
@@ -17,7 +18,7 @@ def shop(store: Store, tmp_path: Path) -> Workshop:
     return Workshop(store, tmp_path / "data")
 
 
-async def refs(shop: Workshop, bot_id: str = "b", **said: str) -> list[str]:
+async def refs(shop: Workshop, bot_id: str = "b", **said: Any) -> list[str]:
     identity = Identity(display_name="Atlas", **said)
     return [target.ref for target in await shop.readiness.targets(ME, bot_id, identity)]
 
