@@ -56,12 +56,12 @@ def render_identity(identity: Identity) -> str:
 def change_identity(text: str, changes: Mapping[str, Any]) -> str:
     """The file with these keys set, or removed by None. Everything else stays as it is, comments included."""
     front = _readable(text)
-    values = {key: to_jsonable_python(value) for key, value in changes.items()}
-    pieces = [piece for key, value in values.items() if (piece := _edit(front, key, value))]
-    for start, end, new in sorted(pieces, reverse=True):
-        text = text[:start] + new + text[end:]
-    _check_only_these_changed(front, text, values)
-    return text
+    given: dict[str, Any] = to_jsonable_python(dict(changes))
+    values = {key: value for key, value in given.items() if not _says(front, key, value)}
+    edits = [edit for key, value in values.items() if (edit := _edit(front, key, value))]
+    changed = _edited(text, edits)
+    _check_only_these_changed(front, changed, values)
+    return changed
 
 
 def _readable(text: str) -> FrontMatter:
@@ -81,6 +81,14 @@ def _unchangeable(problem: FileProblem) -> Invalid:
     return Invalid(where + problem.message, hint=problem.hint or "Write one key per line.")
 
 
+def _says(front: FrontMatter, key: str, value: Any) -> bool:
+    """Whether the file has this value already, in whatever spelling."""
+    identity, _ = validate(Identity, front)
+    if identity is None or value is None or front.find(key) is None:
+        return False
+    return identity.model_dump(mode="json").get(key) == value
+
+
 def _edit(front: FrontMatter, key: str, value: Any) -> tuple[int, int, str] | None:
     """Which part of the text becomes what; None when nothing does."""
     pair = front.find(key)
@@ -90,13 +98,21 @@ def _edit(front: FrontMatter, key: str, value: Any) -> tuple[int, int, str] | No
     if pair is None:
         newline, indent = _newline(front), " " * _indent(front)
         return front.end, front.end, indent + _laid_out(front, entry) + newline
-    if pair[1].plain() == _read_back(key, value):
-        return None
     return (
         front.start + pair[0].start,
         front.start + max(pair[1].end, pair[0].end + 1),
         _laid_out(front, entry),
     )
+
+
+def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """What is put at the same place keeps its order."""
+    pieces: list[str] = []
+    place = 0
+    for start, end, new in sorted(edits, key=lambda edit: edit[0]):
+        pieces += [text[place:start], new]
+        place = end
+    return "".join([*pieces, text[place:]])
 
 
 def _removal(front: FrontMatter, key: Node, value: Node) -> tuple[int, int, str]:

@@ -64,33 +64,35 @@ def sections(text: str) -> list[Section]:
 
 
 def without_comments(text: str) -> tuple[str, int | None]:
-    """The text as a reader sees it, and the line of a comment that does not end; that one stays in the text."""
+    """The text as a reader sees it, and where a comment begins that does not end; that one stays in the text."""
     kept: list[str] = []
-    opened: Line | None = None
+    opened: int | None = None
     for line in lines(text):
         if line.is_code and opened is None:
             kept.append(line.text)
             continue
-        rest, is_open = _strip(line.text, is_open=opened is not None)
-        opened = (opened or line) if is_open else None
+        rest, begin = _strip(line.text, is_open=opened is not None)
+        if begin is None:
+            opened = None
+        elif begin >= 0:
+            opened = line.start + begin
         if rest.strip() or rest == line.text:
             kept.append(rest)
-    if opened is None:
-        return "".join(kept), None
-    return "".join(kept) + text[text.index(_OPEN, opened.start) :], opened.number
+    return "".join(kept) + ("" if opened is None else text[opened:]), opened
 
 
-def _strip(line: str, *, is_open: bool) -> tuple[str, bool]:
+def _strip(line: str, *, is_open: bool) -> tuple[str, int | None]:
+    """What is no comment, and where one begins that goes on in the next line: -1 for one that was open before."""
     kept: list[str] = []
-    place = 0
+    place, begin = 0, -1
     while True:
         if is_open:
             close = line.find(_CLOSE, place)
             if close < 0:
-                return "".join(kept), True
+                return "".join(kept), begin
             place = close + len(_CLOSE)
         begin = line.find(_OPEN, place)
         if begin < 0:
-            return "".join([*kept, line[place:]]), False
+            return "".join([*kept, line[place:]]), None
         kept.append(line[place:begin])
         place, is_open = begin + len(_OPEN), True

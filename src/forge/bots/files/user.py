@@ -1,8 +1,11 @@
 """`USER.md`: what a person wants a bot to know about them. Plain Markdown; only people write it."""
 
+import re
+
 from forge.bots.files.frontmatter import BOM
 from forge.bots.files.markdown import sections, without_comments
 from forge.bots.files.parsed import Parsed
+from forge.bots.files.places import Places
 from forge.bots.files.text import unusable_text
 from forge.bots.models import BotFile, FileProblem
 
@@ -16,9 +19,11 @@ def parse_user(text: str) -> Parsed[str]:
         said = ""
     if unclosed is None:
         return Parsed(said.strip())
+    line, column = Places(text).at(unclosed + len(text) - len(text.removeprefix(BOM)))
     problem = FileProblem(
         file=BotFile.USER,
-        line=unclosed,
+        line=line,
+        column=column,
         message="A comment begins here and does not end.",
         hint="Close it with `-->`.",
         is_warning=True,
@@ -33,9 +38,11 @@ def _says_something(text: str) -> bool:
 
 
 def render_user(name: str) -> str:
-    return _BRIEFING.format(name=" ".join(name.split()))
+    """Headings, each with a comment: it is for the person who writes, and no fact for the bot."""
+    return _BRIEFING.format(name=" ".join(_COMMENT_MARKS.sub(" ", name).split()))
 
 
+_COMMENT_MARKS = re.compile(r"[<>]|--+")
 _BRIEFING = """\
 # Preferences
 

@@ -1,0 +1,60 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge.bots.models import MAX_SLUG, SLUG_PATTERN
+from forge.bots.slugs import candidates, slug_of
+from forge.errors import Invalid
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Ada", "ada"),
+        ("  Ada Lovelace  ", "ada-lovelace"),
+        ("Ada -- the (2nd)!", "ada-the-2nd"),
+        ("Zoë Straße", "zoe-strasse"),
+        ("ﬁne ② Ⅳ", "fine-2-iv"),
+        ("İstanbul", "istanbul"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("a\nb: 'c'\x00", "a-b-c"),
+        ("Привет", "bot"),
+        ("日本", "bot"),
+        ("٣", "bot"),
+        ("Ada 日本", "ada"),
+        ("🤖 R2", "r2"),
+        ("CON", "con-bot"),
+        ("lpt1", "lpt1-bot"),
+        ("con fused", "con-fused"),
+        ("Import", "import-bot"),
+        ("0197a1b2-0000-7000-8000-00000000000a", "0197a1b2-0000-7000-8000-00000000000a-bot"),
+        ("x" * 10_000, "x" * 64),
+        ("x" * 63 + " y", "x" * 63),
+    ],
+)
+def test_a_name_becomes_a_slug(name: str, slug: str):
+    assert slug_of(name) == slug
+
+
+@pytest.mark.parametrize("name", ["", "   ", "!!!", "---", "🤖", "../..", "\x00"])
+def test_a_name_needs_a_letter_or_a_digit(name: str):
+    with pytest.raises(Invalid, match="letter or a digit"):
+        slug_of(name)
+
+
+@given(st.text().filter(lambda name: any(character.isalnum() for character in name)))
+def test_a_slug_is_one_whatever_the_name(name: str):
+    for slug in candidates(slug_of(name)):
+        assert re.fullmatch(SLUG_PATTERN, slug) and len(slug) <= MAX_SLUG
+
+
+def test_a_clash_is_solved_by_a_number_up_to_100():
+    assert list(candidates("ada")) == ["ada", *(f"ada-{number}" for number in range(2, 101))]
+
+
+def test_a_long_slug_makes_room_for_its_number():
+    long = "a" * 61 + "-bc"
+    assert list(candidates(long))[:2] == [long, "a" * 61 + "-2"]
+    assert len(set(candidates(long))) == 100
