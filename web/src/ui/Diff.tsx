@@ -16,18 +16,18 @@ export function Diff({ diff, className }: { diff: FileDiff; className?: string }
       className={clsx("overflow-auto rounded-md border border-line bg-bg -outline-offset-2", className)}
     >
       <header className="sticky top-0 z-10 flex border-b border-line bg-raised text-xs text-dim">
-        <span className="flex-1 truncate px-3 py-1">{diff.left}</span>
-        <span className="flex-1 truncate px-3 py-1 max-[700px]:text-right">{diff.right}</span>
-        <span className="mono flex shrink-0 gap-2 px-3 py-1">
-          <span className="text-ok">
+        <span className="w-1/2 truncate px-3 py-1">{diff.left}</span>
+        <span className="flex w-1/2 gap-2 px-3 py-1">
+          <span className="min-w-0 flex-1 truncate">{diff.right}</span>
+          <span className="mono shrink-0 text-ok">
             +{diff.added} <span className="sr-only">lines added</span>
           </span>
-          <span className="text-bad">
+          <span className="mono shrink-0 text-bad">
             −{diff.removed} <span className="sr-only">lines removed</span>
           </span>
         </span>
       </header>
-      <table className="mono w-full table-fixed border-collapse leading-5">
+      <table className="mono w-full [font-variant-ligatures:none] table-fixed border-collapse leading-5">
         <caption className="sr-only">{`Changes from ${diff.left} to ${diff.right}`}</caption>
         {isWide ? <WideColumns /> : <NarrowColumns />}
         <tbody>

@@ -26,7 +26,8 @@ export function Menu({
       <Base.Trigger render={<IconButton label={label} {...(className && { className })} />}>
         <Ellipsis size={16} aria-hidden />
       </Base.Trigger>
-      <Base.Portal>
+      {/* Inside of the landmark that its button is in: nothing on a page is outside of all of them. */}
+      <Base.Portal container={document.querySelector("main")}>
         <Base.Positioner sideOffset={4} align="end" className="z-50">
           <Base.Popup className="min-w-44 rounded-md border border-line bg-surface p-1 shadow-xl outline-none">
             {groups.map((items, index) => (

@@ -1,16 +1,21 @@
-/** Where two lines differ: what they begin with, what they end with, and what is between. */
+/** Where two lines differ, in whole words: what they begin with, what they end with, and what is between. */
 export type Differing = { before: string; left: string; right: string; after: string };
 
+const WORDS = /[\p{L}\p{N}_]+|\s+|./gsu;
+
 export function differing(left: string, right: string): Differing {
-  const most = Math.min(left.length, right.length);
+  const lefts = left.match(WORDS) ?? [];
+  const rights = right.match(WORDS) ?? [];
+  const most = Math.min(lefts.length, rights.length);
   let start = 0;
-  while (start < most && left[start] === right[start]) start++;
+  while (start < most && lefts[start] === rights[start]) start++;
   let end = 0;
-  while (end < most - start && left.at(-1 - end) === right.at(-1 - end)) end++;
+  while (end < most - start && lefts.at(-1 - end) === rights.at(-1 - end)) end++;
+  const between = (words: readonly string[]) => words.slice(start, words.length - end).join("");
   return {
-    before: left.slice(0, start),
-    left: left.slice(start, left.length - end),
-    right: right.slice(start, right.length - end),
-    after: left.slice(left.length - end),
+    before: lefts.slice(0, start).join(""),
+    left: between(lefts),
+    right: between(rights),
+    after: lefts.slice(lefts.length - end).join(""),
   };
 }

@@ -12,7 +12,6 @@ import { CATEGORIES, defaultModel, type Form, type Mistakes } from "./form";
 export type FormPart = { form: Form; mistakes: Mistakes; change: (changed: Partial<Form>) => void };
 
 export function AboutFields({ form, mistakes, change }: FormPart) {
-  const category = useId();
   return (
     <>
       <TextArea
@@ -25,12 +24,12 @@ export function AboutFields({ form, mistakes, change }: FormPart) {
       />
       <div className="grid gap-3 sm:grid-cols-2">
         <div>
-          <span id={category} className="mb-1 block text-xs font-medium text-dim">
+          <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
             Category
           </span>
           <Select
             label="Category"
-            className="w-full"
+            className="w-full [&>select]:h-8"
             value={form.category}
             options={CATEGORIES}
             onChange={(value) => change({ category: value as BotCategory })}

@@ -116,6 +116,7 @@ function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Ex
     EditorState.readOnly.of(isReadOnly),
     EditorView.contentAttributes.of({
       "aria-label": label,
+      tabindex: "0",
       "aria-readonly": String(isReadOnly),
       spellcheck: String(language === "markdown" && !isReadOnly),
     }),

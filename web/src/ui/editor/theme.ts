@@ -3,8 +3,13 @@ import { EditorView } from "@codemirror/view";
 
 export const THEME = EditorView.theme({
   "&": { height: "100%", backgroundColor: "var(--bg)", color: "var(--ink)", fontSize: "12.5px" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "20px", overflow: "auto" },
+  "&.cm-focused": { outline: "none" }, // The frame around it shows the focus.
+  ".cm-scroller": {
+    fontFamily: "var(--font-mono)",
+    fontVariantLigatures: "none",
+    lineHeight: "20px",
+    overflow: "auto",
+  },
   ".cm-content": { padding: "8px 0", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 12px 0 6px" },
   ".cm-gutters": { backgroundColor: "var(--bg)", color: "var(--faint)", border: "none", paddingLeft: "4px" },

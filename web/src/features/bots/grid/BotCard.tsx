@@ -32,7 +32,9 @@ export function BotCard({ bot }: { bot: Bot }) {
       className={`${CARD} hover:border-strong hover:bg-raised/40`}
     >
       <Head bot={bot} />
-      <p className="line-clamp-2 min-h-10 break-words text-dim">{bot.identity.description || bot.slug}</p>
+      <p className="line-clamp-2 min-h-10 break-words text-dim">
+        {bot.identity.description || <span className="text-faint">No description.</span>}
+      </p>
       {bot.blocked && bot.status === "active" && (
         <p className="line-clamp-2 text-xs break-words text-wait">{bot.blocked}</p>
       )}

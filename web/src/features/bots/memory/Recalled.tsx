@@ -33,7 +33,7 @@ export function Recalled({ slug, q }: { slug: string; q: string }) {
 function Score({ match: { score, by } }: { match: MemoryMatch }) {
   return (
     <span className="text-ink">
-      <span className="mono">{score.toFixed(2)}</span> by {by}
+      <span className="mono">{score < 0.01 ? "< 0.01" : score.toFixed(2)}</span> by {by}
     </span>
   );
 }

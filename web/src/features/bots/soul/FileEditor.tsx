@@ -36,7 +36,7 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
       {draft && isOutdated(draft, state) && (
         <Meanwhile slug={slug} state={state} draft={draft} saving={saving} />
       )}
-      <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line">
+      <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line focus-within:border-accent focus-within:ring-1 focus-within:ring-accent max-lg:h-[60dvh] max-lg:flex-none">
         <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
           <Editor
             ref={editor}

@@ -30,7 +30,7 @@ export function VersionView({ slug, file, number, other }: Props) {
       {version.isLoadingError && <ErrorState error={version.error} retry={version.refetch} />}
       {other !== undefined && <Comparison slug={slug} file={file} number={number} other={other} />}
       {version.data && other === undefined && (
-        <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line">
+        <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line focus-within:border-accent focus-within:ring-1 focus-within:ring-accent max-lg:h-[60dvh] max-lg:flex-none">
           <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
             <Editor
               label={`Version ${number} of ${nameOf(file)}`}
