@@ -28,6 +28,7 @@ SHARE = 20
 
 Stamp = tuple[object, ...]
 GONE: Stamp = ()
+_NAMES = ("", *(file.file_name for file in BotFile))
 
 
 async def watch(folders: Folders, versions: Versions) -> None:
@@ -41,44 +42,50 @@ async def watch(folders: Folders, versions: Versions) -> None:
 
 
 class Watcher:
-    """Knows what was noticed. A folder is noticed once it was the same twice, so that an editor can finish."""
+    """Knows what was noticed: all bots at first, then each whose folder is another.
+
+    A folder is noticed once it was the same twice, so that an editor can finish.
+    """
 
     def __init__(self, versions: Versions) -> None:
         self._versions = versions
-        self._noticed: dict[str, Stamp] = {}
+        self._noticed: dict[str, Stamp] | None = None
         self._before: dict[str, Stamp] = {}
 
     async def compare(self, found: dict[str, Stamp]) -> bool:
         """False when something could not be looked at; it is tried again the next time."""
+        before, self._before = self._before, found
+        if self._noticed is None:
+            self._noticed = dict(found) if await self._notice(None) else None
+            return self._noticed is not None
         is_done = True
         for slug in found.keys() | self._noticed.keys():
             stamp = found.get(slug, GONE)
-            is_steady = stamp == self._before.get(slug, GONE)
-            if is_steady and stamp != self._noticed.get(slug, GONE):
-                is_done &= await self._notice(slug, stamp)
-        self._before = found
+            if stamp != before.get(slug, GONE) or stamp == self._noticed.get(slug, GONE):
+                continue
+            if await self._notice(slug):
+                self._noticed[slug] = stamp
+            else:
+                is_done = False
         return is_done
 
-    async def _notice(self, slug: str, stamp: Stamp) -> bool:
+    async def _notice(self, slug: str | None) -> bool:
         try:
             await self._versions.notice(slug)
         except (SQLAlchemyError, ForgeError, OSError) as error:
-            log.warning("the files of %s could not be looked at: %s", slug, error)
+            log.warning("the files of %s could not be looked at: %s", slug or "bots", error)
             return False
-        self._noticed[slug] = stamp
-        if stamp == GONE:
-            del self._noticed[slug]
         return True
 
 
 def _look(root: Path) -> dict[str, Stamp]:
-    """Of every folder, when and to what its files were last changed, as the system sees it."""
+    """Of every folder, when and to what it and its files were last changed, as the system sees it."""
     try:
         with os.scandir(root) as entries:
             slugs = [entry.name for entry in entries if not entry.name.startswith(".")]
     except FileNotFoundError:
         return {}
-    return {slug: tuple(_stamp(root / slug / file.file_name) for file in BotFile) for slug in slugs}
+    return {slug: tuple(_stamp(root / slug / name) for name in _NAMES) for slug in slugs}
 
 
 def _stamp(path: Path) -> object:

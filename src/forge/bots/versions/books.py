@@ -36,6 +36,8 @@ from forge.store.engine import Store, Tx
 
 MOST_LOOKS = 100
 """Each of them but the last finds that somebody has just changed something."""
+MOMENT_S = 0.05
+"""So long an edit must have been there to be taken over: many editors empty a file before they write it."""
 
 _PARTS: dict[BotFile, Literal["soul", "identity", "user", "skills"]] = {
     BotFile.SOUL: "soul",
@@ -103,8 +105,11 @@ class Books:
             return False
         if await asyncio.to_thread(lambda: standing.errors):
             return False
-        edit = NewVersion(text, hash_text(text), BY_HAND, "Edited by hand", is_written=True)
-        await self.keep(bot, standing, [edit])
+        await asyncio.sleep(MOMENT_S)
+        disks = await asyncio.to_thread(read_disk, self._folders, bot.slug, [standing.file])
+        if disks[standing.file] == standing.disk:
+            edit = NewVersion(text, hash_text(text), BY_HAND, "Edited by hand", is_written=True)
+            await self.keep(bot, standing, [edit])
         return True
 
     async def _finish(self, bot: Bot, standing: Standing) -> None:
