@@ -6,7 +6,21 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import audit, cancel, events, fanout, memory, report, runs, sandbox, search, startup, tokens
+from benchmarks import (
+    audit,
+    cancel,
+    chats,
+    events,
+    fanout,
+    memory,
+    recall,
+    report,
+    runs,
+    sandbox,
+    search,
+    startup,
+    tokens,
+)
 from benchmarks.bench import Bench
 from benchmarks.contender import ROOT
 from benchmarks.machine import machine_facts
@@ -23,6 +37,8 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "tokens": tokens.measure,
     "cancel": cancel.measure,
     "audit": audit.measure,
+    "chats": chats.measure,
+    "recall": recall.measure,
 }
 
 

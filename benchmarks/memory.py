@@ -70,12 +70,12 @@ def _watch(processes: dict[str, int], window_s: int) -> dict[str, Numbers]:
     before = {name: _cpu_s(pid) for name, pid in processes.items()}
     time.sleep(window_s)
     return {
-        name: {"memory": _memory_mb(pid), "CPU": (_cpu_s(pid) - before[name]) / window_s * 100}
+        name: {"memory": memory_mb(pid), "CPU": (_cpu_s(pid) - before[name]) / window_s * 100}
         for name, pid in processes.items()
     }
 
 
-def _memory_mb(pid: int) -> float:
+def memory_mb(pid: int) -> float:
     found = re.search(r"VmRSS:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     return int(found.group(1)) / 1024 if found else 0.0
 
