@@ -31,7 +31,7 @@ class Readiness:
         except ModelKeyRefused as error:
             hint = (
                 f"Set it: forge secrets set {targets[0].provider.key_name}, or Settings, Models. "
-                "To try without a key: forge demo"
+                "Without a key: forge demo, then forge models demo."
             )
             raise ModelKeyRefused(error.message, hint=hint) from error
         return targets
