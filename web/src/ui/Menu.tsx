@@ -1,7 +1,14 @@
-import { Menu as Base } from "@base-ui/react/menu";
 import { clsx } from "clsx";
 import { Ellipsis } from "lucide-react";
-import { type ComponentType, Fragment } from "react";
+import {
+  type ComponentType,
+  type CSSProperties,
+  Fragment,
+  type KeyboardEvent,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { IconButton } from "./Button";
 
 export type MenuItem = {
@@ -11,50 +18,139 @@ export type MenuItem = {
   run: () => void;
 };
 
+type Props = { label: string; groups: readonly (readonly MenuItem[])[]; className?: string };
+
 /** What else can be done, behind three dots. Groups are parted by a line. */
-export function Menu({
-  label,
-  groups,
-  className,
-}: {
-  label: string;
-  groups: readonly (readonly MenuItem[])[];
-  className?: string;
-}) {
+export function Menu({ label, groups, className }: Props) {
+  const button = useRef<HTMLButtonElement>(null);
+  const [place, setPlace] = useState<CSSProperties | null>(null);
+  const close = () => {
+    setPlace(null);
+    button.current?.focus();
+  };
   return (
-    <Base.Root>
-      <Base.Trigger render={<IconButton label={label} {...(className && { className })} />}>
+    <>
+      <IconButton
+        ref={button}
+        label={label}
+        aria-haspopup="menu"
+        aria-expanded={place !== null}
+        {...(className && { className })}
+        onClick={({ currentTarget }) => setPlace(place ? null : beside(currentTarget))}
+      >
         <Ellipsis size={16} aria-hidden />
-      </Base.Trigger>
-      {/* Inside of the landmark that its button is in: nothing on a page is outside of all of them. */}
-      <Base.Portal container={document.querySelector("main")}>
-        <Base.Positioner sideOffset={4} align="end" className="z-50">
-          <Base.Popup className="min-w-44 rounded-md border border-line bg-surface p-1 shadow-xl outline-none">
-            {groups.map((items, index) => (
-              <Fragment key={items.map((item) => item.label).join()}>
-                {index > 0 && <Base.Separator className="my-1 h-px bg-line" />}
-                {items.map((item) => (
-                  <Item key={item.label} item={item} />
-                ))}
-              </Fragment>
-            ))}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+      </IconButton>
+      {place && (
+        <Items
+          label={label}
+          groups={groups}
+          place={place}
+          close={close}
+          leave={(target) => !button.current?.contains(target) && setPlace(null)}
+        />
+      )}
+    </>
   );
 }
 
-function Item({ item: { label, icon: Icon, isDanger, run } }: { item: MenuItem }) {
+const GAP_PX = 4;
+const WIDTH_PX = 176;
+
+/** Below the button or above it, to its left or to its right: where there is more room. */
+function beside(element: HTMLElement): CSSProperties {
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  return {
+    minWidth: WIDTH_PX,
+    ...(bottom < window.innerHeight / 2
+      ? { top: bottom + GAP_PX }
+      : { bottom: window.innerHeight - top + GAP_PX }),
+    ...(right > WIDTH_PX ? { right: window.innerWidth - right } : { left }),
+  };
+}
+
+type ItemsProps = Props & {
+  place: CSSProperties;
+  /** Closes the menu and gives the focus back. */
+  close: () => void;
+  /** Something outside of it was pressed. */
+  leave: (target: Node) => void;
+};
+
+function Items({ label, groups, place, close, leave }: ItemsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const outside = useRef(leave);
+  useEffect(() => {
+    outside.current = leave;
+  });
+  useEffect(() => {
+    itemsIn(list.current)[0]?.focus();
+    const press = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !list.current?.contains(target)) outside.current(target);
+    };
+    document.addEventListener("pointerdown", press);
+    return () => document.removeEventListener("pointerdown", press);
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const items = itemsIn(list.current);
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    const next = nextOf(event.key, at, items.length);
+    if (next !== null) items[next]?.focus();
+    else if (event.key === "Escape" || event.key === "Tab") close();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
-    <Base.Item
-      onClick={run}
+    <div
+      ref={list}
+      role="menu"
+      tabIndex={-1}
+      aria-label={label}
+      style={place}
+      onKeyDown={onKeyDown}
+      className="fixed z-50 rounded-md border border-line bg-surface p-1 shadow-xl outline-none"
+    >
+      {groups.map((items, index) => (
+        <Fragment key={items.map((item) => item.label).join()}>
+          {index > 0 && <hr className="my-1 border-line" />}
+          {items.map((item) => (
+            <Item key={item.label} item={item} close={close} />
+          ))}
+        </Fragment>
+      ))}
+    </div>
+  );
+}
+
+const itemsIn = (list: HTMLElement | null): HTMLElement[] => [
+  ...(list?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? []),
+];
+
+/** Where a key leads among `count` items; null for a key that leads nowhere. */
+function nextOf(key: string, at: number, count: number): number | null {
+  if (key === "ArrowDown") return (at + 1) % count;
+  if (key === "ArrowUp") return (at - 1 + count) % count;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
+}
+
+function Item({ item: { label, icon: Icon, isDanger, run }, close }: { item: MenuItem; close: () => void }) {
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      onPointerMove={({ currentTarget }) => currentTarget.focus()}
+      onClick={() => {
+        close();
+        run();
+      }}
       className={clsx(
-        "flex h-7 cursor-pointer items-center gap-2 rounded-sm px-2 outline-none pointer-coarse:h-9 data-highlighted:bg-raised",
+        "flex h-7 w-full items-center gap-2 rounded-sm px-2 outline-none focus:bg-raised pointer-coarse:h-9",
         isDanger && "text-bad",
       )}
     >
       <Icon size={14} aria-hidden /> {label}
-    </Base.Item>
+    </button>
   );
 }
