@@ -64,12 +64,19 @@ class Agent:
         self._is_too_long = False
 
     async def work(self) -> AgentResult:
-        await self._begin()
+        """The whole of a run: told from its beginning to its end."""
+        begun = await self._context.step("begin", self._hands.begin, self._spec)
+        result = await self.answer(datetime.fromisoformat(begun["at"]))
+        await self._tell("agent.ended", AgentEnded(result=result))
+        return result
+
+    async def answer(self, began: datetime) -> AgentResult:
+        """A part of a run that tells of itself what it is about."""
+        self._began = self._last_seen = began
         end: AgentEnd | None = None
         while end is None:
             end = await self._turn()
         self._result = self._result.model_copy(update={"end": end})
-        await self._tell("agent.ended", AgentEnded(result=self._result))
         return self._result
 
     def _limit(self) -> AgentEnd | None:
@@ -109,10 +116,6 @@ class Agent:
             case _:
                 return await self._finish(turn)
         return None
-
-    async def _begin(self) -> None:
-        begun = await self._context.step("begin", self._hands.begin, self._spec)
-        self._began = self._last_seen = datetime.fromisoformat(begun["at"])
 
     async def _listen(self, turn: int) -> bool:
         """What people said meanwhile goes in before the model is asked, in order and as one message."""

@@ -56,7 +56,7 @@ class BotParts:
         aside = Aside(gateway)
         self._upkeep = Upkeep(gateway, events, self._scene, aside)
         preparing = Preparing(self._scene, self._readiness, aside)
-        self._chat = ChatKind(hands, self._scene, preparing, Endings(events, memories), self._upkeep)
+        self._chat = ChatKind(hands, self._scene, preparing, Endings(events), self._upkeep)
 
     def kinds(self) -> tuple[RunKind[Any], ...]:
         return self._chat.kind(), self._upkeep.kind()

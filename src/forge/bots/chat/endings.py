@@ -21,7 +21,6 @@ from forge.bots.chat.models import (
 from forge.bots.chat.preparing import Prepared
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.chat.summary import tokens
-from forge.bots.memory.service import Memories
 from forge.bots.telling import tell_changed
 from forge.events.log import EventLog
 from forge.kernel.clock import now
@@ -51,20 +50,8 @@ class Due(BaseModel):
 
 
 class Endings:
-    def __init__(self, events: EventLog, memories: Memories) -> None:
+    def __init__(self, events: EventLog) -> None:
         self._events = events
-        self._memories = memories
-
-    async def note(self, tx: Tx, given: ChatInput, prepared: Prepared) -> None:
-        """What the answer is made with, as soon as that is known."""
-        row = await store.find_message(tx, given.answer_id)
-        if row is None:
-            return
-        facts = _joined(row.answer, prepared.facts)
-        await store.change_message(
-            tx, given.answer_id, {MessageStatus.WRITING}, answer=facts.model_dump(mode="json")
-        )
-        await self._memories.note_recalled(tx, [one.id for one in prepared.facts.recalled])
 
     async def summarised(self, tx: Tx, run_id: str, given: ChatInput, prepared: Prepared, text: str) -> None:
         upto = prepared.stretches[-1][-1]
@@ -130,21 +117,6 @@ def after(branch: Sequence[MessageRow], message_id: str | None) -> Sequence[Mess
         if row.id == message_id:
             return branch[place + 1 :]
     return branch
-
-
-def _joined(before: AnswerFacts | None, facts: AnswerFacts) -> AnswerFacts:
-    """An answer that is resumed has cost something already, and remembers what it remembered."""
-    if before is None:
-        return facts
-    return facts.model_copy(
-        update={
-            "usage": before.usage,
-            "cost_micros": before.cost_micros,
-            "recalled": facts.recalled or before.recalled,
-            "first_token_ms": before.first_token_ms,
-            "duration_ms": before.duration_ms,
-        }
-    )
 
 
 def _final(facts: AnswerFacts, result: AgentResult | None, lost_micros: int) -> AnswerFacts:

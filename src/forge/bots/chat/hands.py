@@ -12,10 +12,9 @@ from forge.agents.hands import Hands
 from forge.agents.spec import AgentSpec
 from forge.bots.chat import store
 from forge.bots.chat.branches import read_message, session_stream
-from forge.bots.chat.models import ChatAnswered, MessageStatus
+from forge.bots.chat.models import AnswerFacts, ChatAnswered, MessageStatus
 from forge.bots.chat.scene import Scene, resumed
 from forge.bots.chat.voice import Voice
-from forge.kernel.clock import now
 from forge.llm.models import Prompt
 from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
@@ -35,15 +34,28 @@ class Part:
     question_id: str
     answer_id: str
     said: str
+    facts: AnswerFacts
+
+
+def joined(before: AnswerFacts | None, facts: AnswerFacts) -> AnswerFacts:
+    """An answer that is resumed has cost something already, and remembers what it remembered."""
+    if before is None:
+        return facts
+    return facts.model_copy(
+        update={
+            "usage": before.usage,
+            "cost_micros": before.cost_micros,
+            "recalled": facts.recalled or before.recalled,
+            "first_token_ms": before.first_token_ms,
+            "duration_ms": before.duration_ms,
+        }
+    )
 
 
 @dataclass(frozen=True)
 class ChatHands(Hands):
     scene: Scene
     part: Part
-
-    async def begin(self, step: StepInfo, spec: AgentSpec) -> Told:
-        return Told({"at": now().isoformat()})
 
     async def think(
         self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt
@@ -62,9 +74,19 @@ class ChatHands(Hands):
 
     @survives_outage
     async def _claim(self, step: StepInfo) -> bool:
+        """And note what the answer is made with, now that somebody is asked for it."""
         number = step.number * MOST_ATTEMPTS + step.attempt
         async with self.database.begin() as tx:
-            return await store.begin_try(tx, self.part.answer_id, number, self.part.said)
+            row = await store.begin_try(tx, self.part.answer_id, number, self.part.said)
+            if row is None:
+                return False
+            facts = joined(row.answer, self.part.facts)
+            await store.change_message(
+                tx, row.id, {MessageStatus.WRITING}, answer=facts.model_dump(mode="json")
+            )
+            if step.attempt == 1:
+                await self.scene.memories.note_recalled(tx, [one.id for one in self.part.facts.recalled])
+            return True
 
     async def _whole(self, account_id: str, prompt: Prompt) -> Prompt:
         """With the bot's files and what was said before; the agent itself only knows the question."""

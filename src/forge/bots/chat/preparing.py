@@ -1,5 +1,7 @@
 """Before a model is asked: may this bot talk, what does it remember, does the conversation fit."""
 
+from datetime import datetime
+
 from pydantic import BaseModel, ConfigDict
 
 from forge.bots.chat.aside import Aside
@@ -8,6 +10,7 @@ from forge.bots.chat.models import AnswerFacts, Recalled
 from forge.bots.chat.scene import Branch, Scene
 from forge.bots.chat.summary import stretches, summary_prompt, tokens, too_many
 from forge.bots.readiness import Readiness
+from forge.kernel.clock import now
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import Told
 
@@ -21,6 +24,7 @@ class Prepared(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    at: datetime
     directive: str
     model: str | None
     """The one the bot names; None for whatever is chosen for bots."""
@@ -58,6 +62,7 @@ class Preparing:
         rows = branch.unsummarised
         count = too_many(rows[:-1], window - facts.max_tokens - system - tokens(branch.question.text))
         prepared = Prepared(
+            at=now(),
             directive=await scene.directive(bot.id, branch, [one.id for one in recalled]),
             model=files.identity.ref,
             facts=facts,

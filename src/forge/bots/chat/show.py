@@ -97,7 +97,7 @@ class LiveView:
     def text(self, piece: str) -> None:
         settled, self._rest = split_settled(self._rest + piece)
         if self._live:
-            self._live.update(_Tail(self._rest))
+            self._live.update(_Tail(self._rest), refresh=bool(settled))
         self._print(settled)
 
     def thinking(self, piece: str) -> None:

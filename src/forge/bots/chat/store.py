@@ -157,14 +157,16 @@ async def change_message(
     return _message(found) if found else None
 
 
-async def begin_try(tx: Tx, message_id: str, number: int, text: str) -> bool:
-    """Whether this try of an answer is the first to say so. One that is not was begun by a process that died."""
+async def begin_try(tx: Tx, message_id: str, number: int, text: str) -> MessageRow | None:
+    """The answer, when this try is the first to begin it; None when it was begun by a process that died."""
     changed = await tx.execute(
         sa.update(chat_messages)
         .where(chat_messages.c.id == message_id, chat_messages.c.tries < number)
         .values(tries=number, text=text)
+        .returning(*chat_messages.c)
     )
-    return changed.rowcount > 0
+    found = changed.mappings().one_or_none()
+    return _message(found) if found else None
 
 
 async def touch_bot(tx: Tx, bot_id: str, at: datetime) -> None:

@@ -74,7 +74,6 @@ class ChatKind:
     async def _answer(self, context: RunContext, given: ChatInput) -> Ending:
         found = await context.step("prepare", self._preparing.prepare, given)
         prepared = Prepared.model_validate(found)
-        await context.transact("prepared", lambda tx: self._endings.note(tx, given, prepared))
         await self._summarise(context, given, prepared)
         hands = ChatHands(
             gateway=self._hands.gateway,
@@ -82,9 +81,16 @@ class ChatKind:
             database=self._hands.database,
             sandboxes=self._hands.sandboxes,
             scene=self._scene,
-            part=Part(given.bot_id, given.session_id, given.question_id, given.answer_id, given.said),
+            part=Part(
+                given.bot_id,
+                given.session_id,
+                given.question_id,
+                given.answer_id,
+                given.said,
+                prepared.facts,
+            ),
         )
-        result = await Agent(context, self._spec(given, prepared), hands).work()
+        result = await Agent(context, self._spec(given, prepared), hands).answer(prepared.at)
         return _ending(result, given.said)
 
     def _spec(self, given: ChatInput, prepared: Prepared) -> AgentSpec:
