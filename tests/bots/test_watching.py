@@ -10,13 +10,13 @@ import pytest
 from tests.bots.versions.house import FIRST, House, open_house, soul
 
 from forge.bots.models import BotFile
+from forge.bots.versions.service import Versions
 from forge.bots.watching import watch
 from forge.kernel.background import in_background
 from forge.store.engine import Store
 from forge.store.schema import migrate
 
 SOUL, IDENTITY, USER = BotFile.SOUL, BotFile.IDENTITY, BotFile.USER
-COFFEE = "Likes coffee.\n"
 EDITED = soul("Knows the winds.\n")
 
 
@@ -25,40 +25,73 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     """On one database: what is noticed has nothing to do with it."""
     store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
     await migrate(store)
-    house = await open_house(store, tmp_path / "data")
-    house.edit(USER, COFFEE)
-    async with in_background(watch(house.folders, house.versions), "watching"):
-        await told(house, "user", start=0)  # it is at work
-        yield house
+    yield await open_house(store, tmp_path / "data")
     await store.close()
 
 
-async def told(house: House, *parts: str, start: int = 1) -> None:
-    """Wait until the account was told of these, and nothing else, since the watcher began its work."""
+class Noticing:
+    """Whether the watcher is at it; it fails as often as it is told to."""
+
+    def __init__(self, versions: Versions) -> None:
+        self._notice = versions.notice
+        self.is_busy = False
+        self.ended = 0
+        self.failures = 0
+
+    async def __call__(self, slug: str | None = None) -> None:
+        self.is_busy = True
+        try:
+            if self.failures:
+                self.failures -= 1
+                raise OSError("the disk is busy")
+            await self._notice(slug)
+        finally:
+            self.is_busy = False
+            self.ended += 1
+
+
+@pytest.fixture
+def noticing(house: House, monkeypatch: pytest.MonkeyPatch) -> Noticing:
+    noticing = Noticing(house.versions)
+    monkeypatch.setattr(house.versions, "notice", noticing)
+    return noticing
+
+
+@pytest.fixture
+async def watched(house: House, noticing: Noticing) -> AsyncIterator[House]:
+    async with in_background(watch(house.folders, house.versions), "watching"):
+        await told(house)
+        yield house
+
+
+async def told(house: House, *parts: str) -> None:
+    """Wait until the account was told of these, and nothing else, and the watcher rests."""
+    noticing = house.versions.notice
+    assert isinstance(noticing, Noticing)
     async with asyncio.timeout(60):
-        while len(found := (await house.told())[start:]) < len(parts):
+        while len(found := await house.told()) < len(parts) or noticing.is_busy or not noticing.ended:
             await asyncio.sleep(0.02)
-    assert sorted(found) == sorted(parts)
+    assert found == list(parts)
 
 
-async def test_an_edit_in_place_is_noticed(house: House):
-    house.edit(USER, "Likes tea.\n")
-    await told(house, "user")
-    assert await house.text_of(USER, 3) == "Likes tea.\n"
+async def test_an_edit_in_place_is_noticed(watched: House):
+    watched.edit(USER, "Likes tea.\n")
+    await told(watched, "user")
+    assert await watched.text_of(USER, 2) == "Likes tea.\n"
 
 
-async def test_an_edited_soul_is_told_of_and_left_alone(house: House):
-    house.edit(SOUL, EDITED)
-    await told(house, "soul")
-    assert len(await house.history(SOUL)) == 1
-    house.edit(SOUL, FIRST[SOUL])
-    await told(house, "soul", "soul")
-    assert (await house.versions.state(house.bot, SOUL)).is_accepted
+async def test_an_edited_soul_is_told_of_and_left_alone(watched: House):
+    watched.edit(SOUL, EDITED)
+    await told(watched, "soul")
+    assert len(await watched.history(SOUL)) == 1
+    watched.edit(SOUL, FIRST[SOUL])
+    await told(watched, "soul", "soul")
+    assert (await watched.versions.state(watched.bot, SOUL)).is_accepted
 
 
-async def test_an_editor_that_writes_as_vim_does_makes_one_version(house: House):
+async def test_an_editor_that_writes_as_vim_does_makes_one_version(watched: House):
     """A swap file, a probe, the old file renamed to a backup, a new one written, the backup removed."""
-    path = house.path(USER)
+    path = watched.path(USER)
     swap, probe, backup = path.with_name(".USER.md.swp"), path.with_name("4913"), path.with_name("USER.md~")
     swap.write_bytes(b"b0VIM 9.0")
     probe.write_text("")
@@ -67,69 +100,68 @@ async def test_an_editor_that_writes_as_vim_does_makes_one_version(house: House)
     path.write_text("Likes tea.\n")
     backup.unlink()
     swap.unlink()
-    await told(house, "user")
-    assert len(await house.history(USER)) == 3
+    await told(watched, "user")
+    assert len(await watched.history(USER)) == 2
 
 
-async def test_a_file_that_replaces_another_is_noticed_with_its_old_times(house: House):
-    new = house.path(USER).with_name("draft")
-    new.write_text("Likes cocoa.\n".ljust(len(COFFEE)))
-    status = house.path(USER).stat()
+async def test_a_file_that_replaces_another_is_noticed_with_its_old_times(watched: House):
+    new = watched.path(USER).with_name("draft")
+    new.write_text("Likes tea.\n".ljust(len(FIRST[USER].encode())))
+    status = watched.path(USER).stat()
     os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
-    new.rename(house.path(USER))
-    await told(house, "user")
+    new.rename(watched.path(USER))
+    await told(watched, "user")
 
 
-async def test_a_checkout_with_git_is_noticed(house: House):
-    folder = house.path(SOUL).parent
+async def test_a_checkout_with_git_is_noticed(watched: House):
+    folder = watched.path(SOUL).parent
     git = ["git", "-C", str(folder), "-c", "user.name=Ada", "-c", "user.email=ada@localhost"]
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "First"]):
         await asyncio.to_thread(subprocess.run, [*git, *command], check=True)
-    house.edit(USER, "Likes tea.\n")
-    await told(house, "user")
+    watched.edit(USER, "Likes tea.\n")
+    await told(watched, "user")
     await asyncio.to_thread(subprocess.run, [*git, "checkout", "-q", "--", "."], check=True)
-    await told(house, "user", "user")
-    assert [await house.text_of(USER, number) for number in (2, 3, 4)] == [COFFEE, "Likes tea.\n", COFFEE]
+    await told(watched, "user", "user")
+    assert [await watched.text_of(USER, number) for number in (1, 2, 3)] == [
+        FIRST[USER],
+        "Likes tea.\n",
+        FIRST[USER],
+    ]
 
 
-async def test_a_folder_that_goes_and_comes_back_is_noticed(house: House):
-    folder = house.path(SOUL).parent
+async def test_a_folder_that_goes_and_comes_back_is_noticed(watched: House):
+    folder = watched.path(SOUL).parent
     folder.rename(folder.with_name(".elsewhere"))
-    await told(house, "soul", "identity", "user", "skills")
+    await told(watched, "soul", "identity", "user", "skills")
     folder.with_name(".elsewhere").rename(folder)
-    await told(house, *["soul", "identity", "user", "skills"] * 2)
+    await told(watched, *["soul", "identity", "user", "skills"] * 2)
 
 
-async def test_a_mistake_is_told_of_once(house: House):
-    house.edit(IDENTITY, "---\ndisplay_name: [\n---\n")
-    await told(house, "identity")
-    house.edit(USER, "Likes tea.\n")
-    await told(house, "identity", "user")
+async def test_a_mistake_is_told_of_once(watched: House):
+    watched.edit(IDENTITY, "---\ndisplay_name: [\n---\n")
+    await told(watched, "identity")
+    watched.edit(USER, "Likes tea.\n")
+    await told(watched, "identity", "user")
 
 
-async def test_edits_made_while_forge_was_away_are_noticed_at_its_start(tmp_path: Path):
-    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
-    await migrate(store)
-    house = await open_house(store, tmp_path / "data")
+async def test_edits_made_while_forge_was_away_are_noticed_at_its_start(house: House, noticing: Noticing):
     house.edit(USER, "Likes tea.\n")
     house.edit(SOUL, EDITED)
     async with in_background(watch(house.folders, house.versions), "watching"):
-        await told(house, "user", "soul", start=0)
-    await store.close()
+        await told(house, "user", "soul")
+    assert noticing.ended == 1
 
 
 async def test_what_could_not_be_looked_at_is_looked_at_again(
-    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    house: House, noticing: Noticing, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     monkeypatch.setattr("forge.bots.watching.AGAIN_S", 0.05)
-    real, failures = house.versions.notice, [OSError("the disk is busy")] * 3
-
-    async def notice(slug: str | None = None) -> None:
-        if failures:
-            raise failures.pop()
-        await real(slug)
-
-    monkeypatch.setattr(house.versions, "notice", notice)
-    house.edit(USER, "Likes tea.\n")
-    await told(house, "user")
+    noticing.failures = 2
+    async with in_background(watch(house.folders, house.versions), "watching"):
+        house.edit(USER, "Likes tea.\n")
+        await told(house, "user")
+        noticing.failures = 2
+        house.edit(USER, "Likes coffee.\n")
+        await told(house, "user", "user")
+    assert "the files of bots could not be looked at: the disk is busy" in caplog.text
     assert "the files of atlas could not be looked at: the disk is busy" in caplog.text
