@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 _NAMED = re.compile(
-    r"\b(pass(word|code|phrase|wort)|pin( code)?|api[ _-]?key|secret( key)?|(access|auth|bearer) token|"
+    r"\b(pass(word|code|phrase|wort)|pin( code)?|api[ _-]?key|secret key|client secret|(access|auth|bearer) token|"
     r"mot de passe|contrase\u00f1a|senha|\u043f\u0430\u0440\u043e\u043b\u044c)\b"
     r"(\s+(for|of|to|on|f\u00fcr|de|pour|para)\b[^.:=\n]{0,60}?)?"
     r"\s*(\b(is|was|are|ist|war|lautet|est|es|\u00e9)\b|[:=\u2014])\s*(?!(a|an|the|not|stored|kept|saved|in|on)\b)\S",
@@ -14,7 +14,7 @@ _NAMED = re.compile(
 _KNOWN_SHAPE = re.compile(
     r"\b(sk|pk|rk|gh[opsu]|glpat|xox[abps]|AKIA|ASIA|AIza|eyJ)[-_A-Za-z0-9]{12,}|-----BEGIN "
 )
-_LONG = re.compile(r"[A-Za-z0-9+_=-]{20,}")
+_LONG = re.compile(r"[A-Za-z0-9+=]{20,}")
 _CARD = re.compile(r"(?<!\d)(?:\d[ -]?){12,18}\d(?!\d)")
 ENTROPY = 3.5
 """Bits a character: words and names stay below, random letters and digits do not."""

