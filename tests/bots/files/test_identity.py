@@ -237,7 +237,7 @@ changes_of = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(identities, changes_of, st.booleans())
 def test_exactly_the_named_keys_change(identity: Identity, changes: dict[str, Any], is_commented: bool):
     text = render_identity(identity)

@@ -10,7 +10,7 @@ from forge.bots.files.skills import parse_skills, render_skills
 from forge.bots.files.soul import parse_soul, render_soul
 from forge.bots.models import Identity, SkillEntry, Soul
 
-MORE = settings(max_examples=400, deadline=None)
+MORE = settings(max_examples=150, deadline=None)
 
 
 @MORE
