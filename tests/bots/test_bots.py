@@ -1,7 +1,8 @@
 """What people can do with bots, on both databases and a real disk."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -388,6 +389,20 @@ async def test_a_deletion_can_be_taken_back(shop: Workshop):
         ("atlas-2", "bot"),
         ("atlas", "bot"),
     ]
+
+
+async def test_deleting_and_restoring_at_once_leaves_one_or_the_other(shop: Workshop):
+    await shop.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+
+    async def do(verb: Callable[..., Awaitable[object]]) -> None:
+        for _ in range(5):
+            with suppress(NotFound):
+                await verb(ME, "atlas", by="Ada")
+
+    await asyncio.gather(*(do(verb) for verb in (shop.bots.delete, shop.bots.restore) * 3))
+    restored = await shop.bots.restore(ME, "atlas", by="Ada")
+    assert (restored.blocked, restored.deleted_at) == (None, None)
+    assert (await shop.versions.state(restored, SOUL)).is_accepted
 
 
 async def test_after_thirty_days_it_is_too_late(shop: Workshop):

@@ -8,6 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from forge.bots import store
 from forge.bots.folder import Folders
+from forge.bots.models import Bot
 from forge.bots.service import KEPT
 from forge.errors import ForgeError
 from forge.events.log import EventLog
@@ -17,7 +18,6 @@ from forge.store.engine import Store
 log = logging.getLogger(__name__)
 
 EVERY_S = 3600.0
-BATCH = 100
 
 
 async def purge_deleted(database: Store, events: EventLog, folders: Folders) -> None:
@@ -26,29 +26,38 @@ async def purge_deleted(database: Store, events: EventLog, folders: Folders) -> 
         try:
             if purged := await sweep(database, events, folders, at=now()):
                 log.info("purged %d bots that were deleted %d days ago", purged, KEPT.days)
-        except (SQLAlchemyError, OSError, ForgeError):
+        except SQLAlchemyError:
             log.exception("cannot purge deleted bots; trying again later")
         await asyncio.sleep(EVERY_S)
 
 
 async def sweep(database: Store, events: EventLog, folders: Folders, *, at: datetime) -> int:
+    """How many there were. One that cannot be purged does not keep the others."""
+    purged = 0
+    async with database.read() as tx:
+        old = await store.deleted_before(tx, at - KEPT)
+    for bot_id in old:
+        try:
+            purged += await _purge(database, events, folders, bot_id)
+        except (OSError, ForgeError):
+            log.exception("cannot remove the folder of the bot %s; trying again later", bot_id)
+    return purged
+
+
+async def _purge(database: Store, events: EventLog, folders: Folders, bot_id: str) -> bool:
     """The folder first: an interruption leaves a row that the next sweep finds again."""
-    limit, purged = at - KEPT, 0
-    while True:
-        async with database.read() as tx:
-            old = await store.deleted_before(tx, limit, BATCH)
-        if not old:
-            return purged
-        for bot_id, slug in old:
-            await asyncio.to_thread(_discard, folders, bot_id, slug)
-            async with database.begin() as tx:
-                sessions = await store.session_ids(tx, bot_id)
-                await events.delete(tx, *(f"session:{session_id}" for session_id in sessions))
-                await store.purge(tx, bot_id, limit)
-        purged += len(old)
+    async with database.begin() as tx:
+        bot = await store.lock(tx, bot_id)
+        if bot is None or bot.deleted_at is None:
+            return False
+        await asyncio.to_thread(_discard, folders, bot)
+        sessions = await store.session_ids(tx, bot_id)
+        await events.delete(tx, *(f"session:{session_id}" for session_id in sessions))
+        await store.purge(tx, bot_id)
+    return True
 
 
-def _discard(folders: Folders, bot_id: str, slug: str) -> None:
+def _discard(folders: Folders, bot: Bot) -> None:
     """From where a delete that was interrupted has left it, too: a deleted bot keeps its slug, so it is its own."""
-    folders.to_trash(slug, bot_id)
-    folders.discard(bot_id)
+    folders.to_trash(bot.slug, bot.id)
+    folders.discard(bot.id)

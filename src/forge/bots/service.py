@@ -151,19 +151,23 @@ class Bots:
             if not await store.mark_deleted(tx, bot.id, self._clock()):
                 raise NotFound("There is no such bot.", hint=f"Restore it: forge bots restore {bot.slug}")
             await tell_changed(tx, self._events, bot.id, "deleted")
-        await asyncio.to_thread(self._folders.to_trash, bot.slug, bot.id)
+        async with self._database.begin() as tx:
+            deleted = await store.lock(tx, bot.id)
+            if deleted is not None and deleted.deleted_at is not None:
+                await asyncio.to_thread(self._folders.to_trash, bot.slug, bot.id)
         return await self._view(account_id, await self.find(account_id, bot.id, deleted=True))
 
     async def restore(self, account_id: str, ref: str, *, by: str) -> BotView:
         """The folder first, for the same reason."""
         bot = await self.find(account_id, ref, deleted=True)
-        if bot.deleted_at is None:
-            return await self._view(account_id, bot)
-        if self._is_over(bot.deleted_at):
-            raise Gone("This bot was deleted more than 30 days ago.")
-        await self._put_back(bot)
         async with self._database.begin() as tx:
-            if await store.unmark_deleted(tx, bot.id, self._clock()):
+            deleted = await store.lock(tx, bot.id)
+            if deleted is not None and deleted.deleted_at is not None:
+                if self._is_over(deleted.deleted_at):
+                    raise Gone("This bot was deleted more than 30 days ago.")
+                contents = await store.newest_contents(tx, bot.id)
+                await asyncio.to_thread(self._put_back, bot, contents)
+                await store.unmark_deleted(tx, bot.id, self._clock())
                 await tell_changed(tx, self._events, bot.id, "bot")
         return await self.view(account_id, bot.id)
 
@@ -233,16 +237,14 @@ class Bots:
                 if base_hash is not None or attempt == ATTEMPTS:
                     raise
 
-    async def _put_back(self, bot: Bot) -> None:
+    def _put_back(self, bot: Bot, contents: Mapping[BotFile, str]) -> None:
         """The folder from the trash. A delete that was interrupted has left it in its place; and when somebody has
         emptied the trash, the newest versions are as good."""
         try:
-            await asyncio.to_thread(self._folders.from_trash, bot.id, bot.slug)
+            self._folders.from_trash(bot.id, bot.slug)
         except NotFound:
-            async with self._database.read() as tx:
-                contents = await store.newest_contents(tx, bot.id)
-            if not await asyncio.to_thread(self._folders.path(bot.slug).exists):
-                await asyncio.to_thread(self._folders.create, bot.slug, contents)
+            if not self._folders.path(bot.slug).exists():
+                self._folders.create(bot.slug, contents)
 
     async def _contents(self, account_id: str, bot: Bot) -> dict[BotFile, str]:
         """Its four files, when all is well with them: what nobody accepted is not handed on."""

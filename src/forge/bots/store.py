@@ -53,6 +53,13 @@ async def find(tx: Tx, account_id: str, ref: str) -> Bot | None:
     return min(found, key=lambda bot: bot.id != ref, default=None)
 
 
+async def lock(tx: Tx, bot_id: str) -> Bot | None:
+    """Nobody else deletes, restores or purges it until this transaction ends."""
+    query = sa.select(*_COLUMNS).where(bots.c.id == bot_id).with_for_update()
+    row = (await tx.execute(query)).mappings().one_or_none()
+    return _bot(row) if row else None
+
+
 async def list_all(tx: Tx, account_id: str) -> list[Bot]:
     """Newest first, the deleted ones included."""
     query = sa.select(*_COLUMNS).where(bots.c.account_id == account_id)
@@ -78,22 +85,19 @@ async def mark_deleted(tx: Tx, bot_id: str, at: datetime) -> bool:
     return (await tx.execute(statement.values(deleted_at=at, updated_at=at))).rowcount > 0
 
 
-async def unmark_deleted(tx: Tx, bot_id: str, at: datetime) -> bool:
-    """False when it is not deleted, or gone."""
-    statement = sa.update(bots).where(bots.c.id == bot_id, bots.c.deleted_at.is_not(None))
-    return (await tx.execute(statement.values(deleted_at=None, updated_at=at))).rowcount > 0
+async def unmark_deleted(tx: Tx, bot_id: str, at: datetime) -> None:
+    await tx.execute(sa.update(bots).where(bots.c.id == bot_id).values(deleted_at=None, updated_at=at))
 
 
-async def deleted_before(tx: Tx, moment: datetime, limit: int) -> list[tuple[str, str]]:
-    """Id and slug, the oldest first."""
-    query = sa.select(bots.c.id, bots.c.slug).where(bots.c.deleted_at < moment)
-    return [(row.id, row.slug) for row in await tx.execute(query.order_by(bots.c.deleted_at).limit(limit))]
+async def deleted_before(tx: Tx, moment: datetime) -> list[str]:
+    """The oldest first."""
+    query = sa.select(bots.c.id).where(bots.c.deleted_at < moment)
+    return list((await tx.execute(query.order_by(bots.c.deleted_at))).scalars())
 
 
-async def purge(tx: Tx, bot_id: str, before: datetime) -> bool:
-    """With its versions, conversations and memories; False when somebody took the deletion back."""
-    found = await tx.execute(sa.delete(bots).where(bots.c.id == bot_id, bots.c.deleted_at < before))
-    return found.rowcount > 0
+async def purge(tx: Tx, bot_id: str) -> None:
+    """With its versions, conversations and memories."""
+    await tx.execute(sa.delete(bots).where(bots.c.id == bot_id))
 
 
 async def session_ids(tx: Tx, bot_id: str) -> list[str]:

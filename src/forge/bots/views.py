@@ -32,6 +32,7 @@ _STATUS = {
     BotStatus.ARCHIVED: "It is archived.",
 }
 
+NO_VERSION = Newest(0, "")
 Versioned = Mapping[tuple[str, BotFile], Newest]
 
 
@@ -69,7 +70,7 @@ class Views:
                 bot,
                 states.get(bot.id, State()),
                 models[bot.id],
-                soul=newest[bot.id, BotFile.SOUL],
+                soul=newest.get((bot.id, BotFile.SOUL), NO_VERSION),
                 numbers=talk.get(bot.id, Numbers()),
                 used=used.get(bot_scope(bot.id), Used()),
             )
