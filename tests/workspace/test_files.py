@@ -306,3 +306,38 @@ def test_a_refused_write_makes_no_directory(root: Path):
     with Files(root, quota=Quota(files=2)) as files, pytest.raises(QuotaExceeded):
         files.write("new/deep/file", b"x")
     assert names(root) == ["README.md", "src", "src/app.py"]
+
+
+@pytest.mark.parametrize("path", ["link", "linked/app.py"])
+def test_links_are_not_followed_by_who_does_not_want_it(files: Files, root: Path, path: str):
+    (root / "link").symlink_to("README.md")
+    (root / "linked").symlink_to("src")
+    assert files.read(path, limit=100).data
+    with pytest.raises(PathRefused, match="is a link"):
+        files.read(path, limit=100, follow=False)
+    assert files.read("src/app.py", limit=100, follow=False).data == b"print('hello')\n"
+
+
+def test_private_files_are_made_for_their_owner_alone(root: Path):
+    with Files(root, private=True) as files:
+        files.write("new/deep/file", b"x")
+        files.write("README.md", b"y")
+    made = [root / "new", root / "new" / "deep", root / "new" / "deep" / "file"]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in made] == [0o700, 0o700, 0o600]
+    assert stat.S_IMODE((root / "README.md").stat().st_mode) != 0o600
+
+
+def test_what_changes_while_a_write_is_on_its_way_to_the_disk_is_not_overwritten(
+    files: Files, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    sync = os.fsync
+
+    def change_meanwhile(descriptor: int) -> None:
+        (root / "README.md").write_text("somebody else's")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", change_meanwhile)
+    with pytest.raises(Changed):
+        files.write("README.md", b"mine", expect=sha(b"# Project\n"))
+    assert (root / "README.md").read_text() == "somebody else's"
+    assert not list(root.glob(f"{TEMPORARY}*"))

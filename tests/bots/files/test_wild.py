@@ -12,10 +12,60 @@ from forge.errors import Invalid
 
 MORE = settings(max_examples=300, deadline=None)
 
-WORDS = "name display_name model tags a 1.0 null ~ é 😀 : - ? [ ] { } , *x | >- |+ ' # --- ... % \\".split()
+WORDS = [
+    "name",
+    "display_name",
+    "model",
+    "tags",
+    "a",
+    "1.0",
+    "null",
+    "~",
+    "é",
+    "😀",
+    ":",
+    "-",
+    "?",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "*x",
+    "|",
+    ">-",
+    "|+",
+    "'",
+    "#",
+    "---",
+    "...",
+    "%",
+    "\\",
+]
 SPACED = [": ", "- ", "? ", "&x ", "!t ", " # c", " ", '"', "\t", "\n", "\n  ", "\n\n", "\r\n"]
 ODD = ["\u2028", "\ufeff", "\x85", "\x00", "\ud800"]
-TOML = "[skills.a] [skills ] [[ skills a . = true 1 ' # { } , \\ enabled version 2024-01-01 é".split()
+TOML = [
+    "[skills.a]",
+    "[skills",
+    "]",
+    "[[",
+    "skills",
+    "a",
+    ".",
+    "=",
+    "true",
+    "1",
+    "'",
+    "#",
+    "{",
+    "}",
+    ",",
+    "\\",
+    "enabled",
+    "version",
+    "2024-01-01",
+    "é",
+]
 QUOTES = ['"', '"""', "'''", "\n", "\r\n", "\r"]
 
 yaml_pieces = st.sampled_from([*WORDS, *SPACED, *ODD])
