@@ -1,5 +1,6 @@
 """The `forge` command as a person uses it: with arguments, an environment, perhaps a real terminal."""
 
+import codecs
 import contextlib
 import io
 import json
@@ -81,6 +82,7 @@ class Screen:
             preexec_fn=_own_terminal,
         )
         os.close(secondary)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
 
     def wait_for(self, words: str, timeout_s: float = 60) -> None:
@@ -88,6 +90,10 @@ class Screen:
         while words not in self.text:
             if not self._read(deadline):
                 raise AssertionError(f"{words!r} did not appear:\n{self.text}")
+
+    def wait_for_more(self, timeout_s: float = 60) -> None:
+        """Whatever it is; nothing when the command has ended."""
+        self._read(time.monotonic() + timeout_s)
 
     def type(self, text: str) -> None:
         os.write(self._primary, text.encode())
@@ -109,7 +115,7 @@ class Screen:
             piece = os.read(self._primary, 65536) if ready else b""
         except OSError:  # the other side is gone
             piece = b""
-        self.text += piece.decode(errors="replace")
+        self.text += self._decoder.decode(piece)
         return bool(piece)
 
 
