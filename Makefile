@@ -15,7 +15,7 @@ install: ## Set up this checkout (does only what is not done yet)
 run: install ## Start Forge (ARGS="--port 9000" to say more)
 	@$(BIN)/forge serve $(ARGS)
 
-recall: ## Add what bots need to find memories by meaning (about 90 MB)
+recall: ## Add what bots need to find memories by meaning (a download of 100 MB)
 	@$(PYTHON) scripts/install.py --recall
 
 dev: ## Set up for development: checkers, test tools, a browser
