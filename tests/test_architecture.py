@@ -80,7 +80,8 @@ def test_a_command_does_not_load_the_server():
     """Commands answer at once because they import what they need: HTTP, and no database, engine or framework."""
     modules = (
         "forge.accounts.cli, forge.accounts.secrets_cli, forge.agents.cli, forge.llm.cli, forge.llm.show, forge.runs.cli, "
-        "forge.runs.gates_cli, forge.server.cli, forge.server.overview, forge.workspace.cli, forge.bots.cli, forge.bots.show"
+        "forge.runs.gates_cli, forge.server.cli, forge.server.overview, forge.workspace.cli, forge.bots.cli, forge.bots.show, "
+        "forge.bots.chat.cli"
     )
     heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic', 'pydantic_ai', 'genai_prices'}"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"

@@ -118,7 +118,11 @@ def test_what_cannot_be_asked_is_said_in_a_line(parlour: Parlour, terminal: Term
     assert terminal("chat", "atlas", "--session", "a", "--last", "hello").code == 2
     assert terminal("chat", "atlas", "x" * 100_001).code == 2
     done = pipe(parlour, "atlas", given=b"\xff\xfe\x00")
-    assert done.returncode == 2 and b"This is not text in UTF-8." in done.stderr and b"Traceback" not in done.stderr
+    assert (
+        done.returncode == 2
+        and b"This is not text in UTF-8." in done.stderr
+        and b"Traceback" not in done.stderr
+    )
     alone = Terminal(tmp_path / "nowhere")("chat", "atlas", "hello")
     assert alone.code == 3 and alone.err.startswith("error: No Forge is running here.")
 
@@ -155,9 +159,9 @@ def test_conversations_are_listed_read_searched_named_exported_and_deleted(
     whole = json.loads(terminal("bots", "sessions", "export", bot, session, "--json").out)
     assert whole["session"]["title"] == "The sea" and len(whole["messages"]) == 2
     file = tmp_path / "sea.md"
-    assert terminal("bots", "sessions", "export", bot, session, "-o", str(file)).code == 0
+    assert terminal("bots", "sessions", "export", bot, session, "--output", str(file)).code == 0
     assert file.read_text() == exported
-    assert terminal("bots", "sessions", "export", bot, session, "-o", str(file)).code == 6
+    assert terminal("bots", "sessions", "export", bot, session, "--output", str(file)).code == 6
     assert terminal("bots", "sessions", "delete", bot, session, stdin="n\n").code == 130
     assert terminal("bots", "sessions", "delete", bot, session, "--yes").out == "Deleted The sea.\n"
     assert terminal("bots", "sessions", "show", bot, session).code == 5

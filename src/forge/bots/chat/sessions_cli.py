@@ -90,7 +90,7 @@ def rename(bot: str, session: str, title: str, as_json: bool) -> None:
 @sessions.command()
 @click.argument("bot")
 @click.argument("session")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="A new file for it.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="A new file for it.")
 @json_option
 def export(bot: str, session: str, output: Path | None, as_json: bool) -> None:
     """Print a conversation as Markdown, with --json as JSON; or save it."""
