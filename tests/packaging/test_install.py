@@ -223,7 +223,10 @@ class TestMessages:
         assert failure.value.exit_code == 2
         assert list(tmp_path.iterdir()) == []
 
-    @pytest.mark.parametrize(("arguments", "what"), [([], "run"), (["--tools"], "tools"), (["--dev"], "dev")])
+    @pytest.mark.parametrize(
+        ("arguments", "what"),
+        [([], "run"), (["--recall"], "recall"), (["--tools"], "tools"), (["--dev"], "dev")],
+    )
     def test_what_to_set_up_for_is_said_with_one_word(self, script, arguments, what):
         assert script("install").parse(arguments) == what
 

