@@ -64,18 +64,19 @@ test.each([
   expect(screen.getByRole("button", { name: new RegExp(`^${word}`) })).toBeInTheDocument();
 });
 
-test("what a model says is text, whatever it looks like", () => {
+test("what a model says is text, whatever it looks like", async () => {
   const text = "<img src=x onerror=alert(1)> [link](javascript:alert(1))";
   const { container } = render(<Pieces events={[turn(1, 1, { text })]} />);
+  await waitFor(() => expect(container.querySelector(".whitespace-pre-wrap")).toBeNull());
   expect(container.querySelector("img, a, script")).toBeNull();
   expect(screen.getByText(text)).toBeInTheDocument();
 });
 
-test("code, headings and lists of a model are set as such", () => {
+test("code, headings and lists of a model are set as such", async () => {
   const text =
     "## Why\n\nTwo things:\n1. `total` is wrong\n2. it is **slow**\n\n```py\ndef f():\n    pass\n```\n- a\n  more of a";
   const { container } = render(<Pieces events={[turn(1, 1, { text })]} />);
-  expect(container.querySelector("pre")?.textContent).toBe("def f():\n    pass");
+  await waitFor(() => expect(container.querySelector("pre")?.textContent).toBe("def f():\n    pass"));
   expect(screen.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
     "total is wrong",
     "it is slow",

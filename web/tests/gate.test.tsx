@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { GateCard } from "@/ui/run/GateCard";
 import { shortcuts } from "@/ui/shortcuts";
@@ -11,14 +11,14 @@ beforeEach(() => {
 });
 afterEach(() => window.removeEventListener("keydown", shortcuts.handle));
 
-test("shows everything that is needed to decide", () => {
+test("shows everything that is needed to decide", async () => {
   const shown = gate({
     body: "Runs `alembic upgrade`.\n\n- reversible",
     payload: { table: "baskets", is_nullable: true, estimate: { rows: 3 }, files: ["a.py", "b.py"] },
   });
   render(<GateCard gate={shown} isBusy={false} onAnswer={onAnswer} />);
   expect(screen.getByRole("heading", { name: "Run the migration?" })).toBeInTheDocument();
-  expect(screen.getByText("alembic upgrade").tagName).toBe("CODE");
+  expect((await screen.findByText("alembic upgrade")).tagName).toBe("CODE");
   expect(screen.getByRole("listitem")).toHaveTextContent("reversible");
   const facts = screen
     .getAllByRole("term")
@@ -31,9 +31,10 @@ test("shows everything that is needed to decide", () => {
   ]);
 });
 
-test("what a run sends is text, whatever it looks like", () => {
+test("what a run sends is text, whatever it looks like", async () => {
   const body = "<img src=x onerror=alert(1)> [link](javascript:alert(1))";
   const { container } = render(<GateCard gate={gate({ body })} isBusy={false} onAnswer={onAnswer} />);
+  await waitFor(() => expect(container.querySelector(".whitespace-pre-wrap")).toBeNull());
   expect(container.querySelector("img, a")).toBeNull();
   expect(screen.getByText(body)).toBeInTheDocument();
 });

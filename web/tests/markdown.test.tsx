@@ -80,6 +80,12 @@ test("lists, tasks, tables, code and the rest", async () => {
   }
 });
 
+test("what only looks like a heading or a list is neither", async () => {
+  const container = await set("#5 is not a heading, 2.5 not a list");
+  expect(container.querySelector("p")?.textContent).toBe("#5 is not a heading, 2.5 not a list");
+  expect(container.querySelector(".font-semibold, li")).toBeNull();
+});
+
 test("lines of a person stay lines", async () => {
   expect((await set("one\ntwo")).textContent).toBe("one\ntwo");
 });

@@ -130,7 +130,7 @@ def test_a_reload_in_the_middle_loses_no_word(visit: Visit, slug: str):
     visitor = visit()
     page = visitor.page
     visitor.open(f"/bots/{slug}/chat")
-    say(page, "Count steadily.")
+    say(page, "Count at a steady pace.")
     expect(log(page)).to_contain_text("goat10")
     page.reload()
     expect(log(page)).to_contain_text("goat199")
@@ -142,7 +142,7 @@ def test_a_reload_in_the_middle_loses_no_word(visit: Visit, slug: str):
 def test_two_pages_see_the_same_words(visit: Visit, slug: str):
     visitor, other = visit(), visit()
     visitor.open(f"/bots/{slug}/chat")
-    say(visitor.page, "Count steadily, please.")
+    say(visitor.page, "Count at a steady pace, please.")
     visitor.page.wait_for_url(re.compile(r"/chat/.+"))
     other.page.goto(visitor.page.url)
     for page in (visitor.page, other.page):

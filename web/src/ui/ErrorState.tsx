@@ -1,7 +1,7 @@
 import { RotateCw } from "lucide-react";
 import { Button } from "./Button";
 import { CopyButton } from "./CopyButton";
-import { InlineText } from "./MarkdownLite";
+import { InlineText } from "./InlineText";
 import { toProblem } from "./problem";
 
 /** A failure in place of content: what happened, what to do, and the details to pass on. */

@@ -1,6 +1,8 @@
 import { lazy, Suspense } from "react";
 
-const Rendered = lazy(() => import("./markdown/Rendered").then(({ Rendered }) => ({ default: Rendered })));
+/** Called early, where Markdown is sure to come: then nobody sees it unset. */
+export const loadMarkdown = () => import("./markdown/Rendered");
+const Rendered = lazy(() => loadMarkdown().then(({ Rendered }) => ({ default: Rendered })));
 
 type Props = {
   text: string;

@@ -2,7 +2,7 @@ import { X } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { Dot } from "./Badge";
 import { Button, IconButton } from "./Button";
-import { InlineText } from "./MarkdownLite";
+import { InlineText } from "./InlineText";
 import { lifetime, type Toast, toast } from "./toast";
 
 /** The corner where toasts appear. A live region, so they are also read out. */

@@ -8,7 +8,7 @@ import { workspacesQuery } from "@/api/workspaces";
 import { Button } from "@/ui/Button";
 import { CheckField } from "@/ui/CheckField";
 import { Field, TextArea } from "@/ui/Field";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { Modal } from "@/ui/Modal";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";

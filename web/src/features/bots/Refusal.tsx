@@ -1,5 +1,5 @@
 import { CopyButton } from "@/ui/CopyButton";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { toProblem } from "@/ui/problem";
 
 /** Why the server would not, beside the form it is about. */

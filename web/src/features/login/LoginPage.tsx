@@ -4,8 +4,8 @@ import { type FormEvent, useEffect, useState } from "react";
 import { meQuery, signIn } from "@/api/session";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { InlineText } from "@/ui/InlineText";
 import { Mark } from "@/ui/Mark";
-import { InlineText } from "@/ui/MarkdownLite";
 import { toProblem } from "@/ui/problem";
 import { takeTokenFromAddress, tokenIn } from "./token";
 

@@ -1,7 +1,7 @@
 import type { Problem } from "@/api/types";
 import { CopyButton } from "@/ui/CopyButton";
+import { InlineText } from "@/ui/InlineText";
 import { KeyValues } from "@/ui/KeyValues";
-import { InlineText } from "@/ui/MarkdownLite";
 import { Panel } from "@/ui/Panel";
 import { toProblem } from "@/ui/problem";
 

@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { Dot } from "@/ui/Badge";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { Elapsed, useNow } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 import { FILL, type Tone } from "@/ui/tone";

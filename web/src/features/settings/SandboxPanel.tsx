@@ -1,8 +1,8 @@
 import { Check, X } from "lucide-react";
 import type { SystemStatus } from "@/api/types";
 import { Badge } from "@/ui/Badge";
+import { InlineText } from "@/ui/InlineText";
 import { Fact, Facts } from "@/ui/KeyValues";
-import { InlineText } from "@/ui/MarkdownLite";
 import { Panel } from "@/ui/Panel";
 import { sandboxWords } from "@/ui/sandbox";
 

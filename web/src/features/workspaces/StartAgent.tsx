@@ -7,8 +7,8 @@ import { ApiError } from "@/api/client";
 import type { AgentRole, Workspace } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field, TextArea } from "@/ui/Field";
+import { InlineText } from "@/ui/InlineText";
 import { Kbd } from "@/ui/Kbd";
-import { InlineText } from "@/ui/MarkdownLite";
 import { Modal } from "@/ui/Modal";
 import { RoleField } from "./RoleField";
 

@@ -5,7 +5,7 @@ import { Button } from "../Button";
 import { TextArea } from "../Field";
 import { Kbd } from "../Kbd";
 import { KeyValues } from "../KeyValues";
-import { MarkdownLite } from "../MarkdownLite";
+import { Markdown } from "../Markdown";
 import { useShortcut } from "../shortcuts";
 import { Ago, Remaining } from "../Time";
 
@@ -45,7 +45,7 @@ export function GateCard({ gate, isBusy, onAnswer }: Props) {
       </header>
       <div className="space-y-3 px-3 py-3">
         <div className="grid gap-x-8 gap-y-3 lg:grid-cols-2">
-          {gate.body && <MarkdownLite text={gate.body} />}
+          {gate.body && <Markdown text={gate.body} />}
           {Object.keys(gate.payload).length > 0 && <KeyValues of={gate.payload} />}
         </div>
         {isCommenting && (

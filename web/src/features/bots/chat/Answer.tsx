@@ -45,8 +45,13 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
         {isWriting && !message.text && <Waiting since={message.created_at} thinking={thinking} />}
         <Ending message={message} talk={talk} mayResume={isLast && mayAsk} />
         {!isWriting && (
-          <div className="-ml-1.5 flex flex-wrap items-center gap-x-1">
+          <div className="flex min-h-7 flex-wrap items-center gap-x-2">
             <Branches message={message} show={talk.show} />
+            {answer && (
+              <p className="mono text-[11px] text-faint" title={tokensOf(answer)}>
+                {factsOf(answer)}
+              </p>
+            )}
             <span className={QUIET}>
               <CopyButton text={message.text} label="Copy the answer" iconOnly />
               {mayAsk && (
@@ -55,11 +60,6 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
                 </IconButton>
               )}
             </span>
-            {answer && (
-              <p className="mono ml-1 text-[11px] text-faint" title={tokensOf(answer)}>
-                {factsOf(answer)}
-              </p>
-            )}
           </div>
         )}
       </div>

@@ -15,7 +15,7 @@ export function Branches({
   const what = role === "user" ? "question" : "answer";
   if (siblings.length < 2) return null;
   return (
-    <span className="flex items-center text-dim">
+    <span className="-ml-1.5 flex items-center text-dim">
       <IconButton
         label={`The ${what} before`}
         disabled={before === undefined}

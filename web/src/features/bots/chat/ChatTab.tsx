@@ -1,9 +1,10 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { MessagesSquare, Plus } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Bot } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
+import { loadMarkdown } from "@/ui/Markdown";
 import { useShortcut } from "@/ui/shortcuts";
 import { Conversation } from "./Conversation";
 import { SessionList } from "./SessionList";
@@ -16,6 +17,7 @@ export function ChatTab({ bot, sessionId }: { bot: Bot; sessionId?: string | und
     openList(false);
     void navigate({ to: "/bots/$slug/chat/{-$sessionId}", params: { slug: bot.slug, sessionId: undefined } });
   };
+  useEffect(() => void loadMarkdown(), []);
   useShortcut("c", { label: "New conversation", group: "Chat" }, begin);
   const list = <SessionList bot={bot} sessionId={sessionId} begin={begin} onChosen={() => openList(false)} />;
   return (

@@ -35,7 +35,7 @@ export function Composer(props: Props) {
     event.preventDefault();
   };
   return (
-    <form onSubmit={onSubmit} className="mx-auto w-full max-w-[760px] px-4 pb-3 max-sm:px-2">
+    <form onSubmit={onSubmit} className="mx-auto w-full max-w-[760px] px-4 pt-1 pb-3 max-sm:px-2">
       {problem && <Trouble problem={problem} className="mb-2" />}
       <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-strong">
         <label htmlFor={id} className="sr-only">
@@ -58,7 +58,7 @@ export function Composer(props: Props) {
             <Square size={12} aria-hidden className="fill-current" /> Stop <Kbd keys="esc" />
           </Button>
         ) : (
-          <Button type="submit" look="primary" disabled={!mayTry} aria-label="Send">
+          <Button type="submit" look="primary" disabled={!mayTry}>
             <ArrowUp size={14} aria-hidden /> Send
           </Button>
         )}

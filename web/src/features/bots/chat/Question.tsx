@@ -24,12 +24,8 @@ type Props = {
 export const Question = memo(function Question({ message, talk, isEditing, edit, mayEdit }: Props) {
   if (isEditing) return <Editing message={message} talk={talk} close={() => edit(null)} />;
   return (
-    <div className="flex flex-col items-end">
-      <div className="max-w-[85%] rounded-lg border border-line bg-raised/70 px-3 py-2 text-base max-sm:max-w-full">
-        <Markdown text={message.text} />
-      </div>
-      <div className="-mr-1 flex items-center pt-0.5">
-        <Branches message={message} show={talk.show} />
+    <div className="flex items-end justify-end gap-1 max-sm:flex-col-reverse">
+      <div className="flex shrink-0 items-center py-1 max-sm:py-0">
         <span className={QUIET}>
           <CopyButton text={message.text} label="Copy the question" iconOnly />
           {mayEdit && (
@@ -38,6 +34,10 @@ export const Question = memo(function Question({ message, talk, isEditing, edit,
             </IconButton>
           )}
         </span>
+        <Branches message={message} show={talk.show} />
+      </div>
+      <div className="min-w-0 rounded-lg border border-line bg-raised/70 px-3 py-2 text-base sm:max-w-[85%]">
+        <Markdown text={message.text} />
       </div>
     </div>
   );

@@ -25,8 +25,12 @@ export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
     <>
       <div className="flex shrink-0 items-center gap-1 p-2">
         <SearchField value={typed} onChange={setTyped} />
-        <Button onClick={begin} aria-label="New conversation" className="px-2">
-          <Plus size={14} aria-hidden /> New <Kbd keys="c" />
+        <Button onClick={begin} className="px-2">
+          <Plus size={14} aria-hidden />
+          <span>
+            New<span className="sr-only"> conversation</span>
+          </span>
+          <Kbd keys="c" />
         </Button>
       </div>
       {words ? (

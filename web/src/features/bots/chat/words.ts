@@ -7,16 +7,16 @@ import type { Tone } from "@/ui/tone";
 type Facts = NonNullable<ChatMessage["answer"]>;
 type Stop = NonNullable<Facts["stop"]>;
 
-/** `demo:coder · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s`. */
+/** `demo:coder · temp 0.7 · 1.2k in (800 cached) · 340 out · $0.0042 · 3.1s`; what is not known is left out. */
 export function factsOf({ model, temperature, usage, cost_micros, duration_ms }: Facts): string {
   const sent = usage.input + usage.cache_read + usage.cache_write;
   const cached = usage.cache_read > 0 ? ` (${formatTokens(usage.cache_read)} cached)` : "";
+  const tokens = [`${formatTokens(sent)} in${cached}`, `${formatTokens(usage.output)} out`];
   return [
     model,
     `temp ${temperature}`,
-    `${formatTokens(sent)} in${cached}`,
-    `${formatTokens(usage.output)} out`,
-    formatMicros(cost_micros),
+    ...(sent + usage.output > 0 ? tokens : []),
+    model || cost_micros > 0 ? formatMicros(cost_micros) : "",
     duration_ms == null ? "" : formatDuration(duration_ms),
   ]
     .filter(Boolean)

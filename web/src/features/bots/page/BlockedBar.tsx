@@ -4,7 +4,7 @@ import { TriangleAlert } from "lucide-react";
 import { changeBot, refreshBot } from "@/api/bots";
 import type { Bot } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 
 /** Why a bot cannot be talked to, and the way to change that. On every page of it. */
 export function BlockedBar({ bot, reason }: { bot: Bot; reason: string }) {

@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
 import type { FileProblem } from "@/api/types";
 import { Dot } from "@/ui/Badge";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { count } from "../state";
 
 type Props = { problems: readonly FileProblem[]; goTo: (problem: FileProblem) => void };

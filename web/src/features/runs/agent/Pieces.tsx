@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
 import type { Interjection } from "@/api/types";
 import { Badge } from "@/ui/Badge";
-import { MarkdownLite } from "@/ui/MarkdownLite";
+import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { sandboxWords } from "@/ui/sandbox";
 import type { Piece } from "./fold";
@@ -61,7 +61,7 @@ export function Said({ by, note, text }: { by: string; note?: ReactNode; text: s
           <span className="font-medium">{by}</span>
           {note}
         </p>
-        <MarkdownLite text={text} />
+        <Markdown text={text} />
       </div>
     </div>
   );

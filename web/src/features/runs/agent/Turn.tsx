@@ -1,6 +1,6 @@
 import { Brain } from "lucide-react";
 import { memo, type ReactNode } from "react";
-import { MarkdownLite } from "@/ui/MarkdownLite";
+import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { type Draft, shown } from "./draft";
 import type { TurnPiece } from "./fold";
@@ -47,7 +47,7 @@ export function DraftTurn({ draft }: { draft: Draft }) {
       {!text && (
         <p className="max-w-[72ch] whitespace-pre-line text-dim italic">{ending(shown(draft.thinking))}</p>
       )}
-      {text && <Words text={text} />}
+      {text && <Words text={text} isGrowing={!draft.isOver} />}
     </Numbered>
   );
 }
@@ -73,10 +73,10 @@ function Numbered({ turn, meta, children }: { turn: number; meta: ReactNode; chi
   );
 }
 
-function Words({ text }: { text: string }) {
+function Words({ text, isGrowing = false }: { text: string; isGrowing?: boolean }) {
   return (
     <div className="max-w-[72ch] pb-1">
-      <MarkdownLite text={text} />
+      <Markdown text={text} isGrowing={isGrowing} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { PartBadge } from "@/ui/audit/PartBadge";
 import { partOf } from "@/ui/audit/part";
 import { LargeVerdict } from "@/ui/audit/Verdict";
 import { CopyButton } from "@/ui/CopyButton";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { formatDuration } from "@/ui/time";
 import { type Asked, askedOf } from "./asked";
 import type { AuditView } from "./fold";

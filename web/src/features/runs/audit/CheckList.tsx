@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 import { ToneWord, VerdictWord } from "@/ui/audit/Verdict";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { Panel } from "@/ui/Panel";
 import type { CheckRow } from "./fold";
 

@@ -3,7 +3,7 @@ import type { Finding } from "@/api/types";
 import { withCommands } from "@/ui/audit/commands";
 import { SeverityWord } from "@/ui/audit/Verdict";
 import { CopyButton } from "@/ui/CopyButton";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { placeOf } from "./filter";
 
 type Props = { finding: Finding; saysWhy: boolean; at: number; of: number; isCurrent: boolean };

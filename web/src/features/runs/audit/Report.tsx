@@ -1,6 +1,6 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { EmptyState } from "@/ui/EmptyState";
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import type { RunView } from "../fold";
 import { FindingFilter } from "./FindingFilter";
 import { Findings } from "./Findings";

@@ -1,4 +1,4 @@
-import { InlineText } from "@/ui/MarkdownLite";
+import { InlineText } from "@/ui/InlineText";
 import { toProblem } from "@/ui/problem";
 
 /** What the server refused, inside a form: its message, and what to do about it. */
