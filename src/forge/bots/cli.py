@@ -11,6 +11,7 @@ from forge.bots.chat.sessions_cli import sessions
 from forge.bots.choice import find_bot, find_deleted
 from forge.bots.memory.cli import memories
 from forge.bots.models import BotSort, BotStatus, BotView, Bundle, Category, Stats
+from forge.bots.versions.cli import files
 from forge.errors import Invalid
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
@@ -44,6 +45,7 @@ def bots() -> None:
     """Make bots, change them, carry them around."""
 
 
+bots.add_command(files)
 bots.add_command(memories)
 bots.add_command(sessions)
 
