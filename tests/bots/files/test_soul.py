@@ -138,6 +138,14 @@ def test_every_mistake_is_told_with_its_place():
             ),
         ),
         (
+            "---\nname: Ada\ntraits: [\n---\n",
+            snapshot(
+                [
+                    "3:9 error: This is not YAML: did not find expected node content. Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
+                ]
+            ),
+        ),
+        (
             "---\nname: Ada\n\ttone: x\n---\n",
             snapshot(
                 [

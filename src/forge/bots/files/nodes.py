@@ -73,15 +73,15 @@ def read_yaml(text: str) -> Node:
     except yaml.MarkedYAMLError as error:
         said = error.problem or "it cannot be read"
         hint = "Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
-        raise NotYaml(f"This is not YAML: {said}.", _place(error, len(text)), hint) from error
+        raise NotYaml(f"This is not YAML: {said}.", _place(error, text), hint) from error
     except yaml.YAMLError as error:
         raise NotYaml("This is not YAML.", 0) from error
 
 
-def _place(error: yaml.MarkedYAMLError, size: int) -> int:
-    """What does not end is found at the end of the text; where it begins is more use."""
+def _place(error: yaml.MarkedYAMLError, text: str) -> int:
+    """What does not end is found at the end of the text; where it begins is more use, or else the last character."""
     places = [mark.index for mark in (error.problem_mark, error.context_mark) if mark]
-    return next((place for place in places if place < size), 0)
+    return next((place for place in places if place < len(text)), max(len(text.rstrip()) - 1, 0))
 
 
 class _Builder:
