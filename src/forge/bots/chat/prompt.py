@@ -17,8 +17,6 @@ from forge.bots.versions.whole import BotFiles
 
 SECTIONS = ("soul", "identity", "user", "memory", "skills", "skill", "instructions", "recalled", "summary")
 _TAG = re.compile(rf"<(?=/?(?:{'|'.join(SECTIONS)})\b)", re.IGNORECASE)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_HEADING = re.compile(r"^\s*#")
 
 INSTRUCTIONS = """\
 You are the bot described above, in a conversation with one person.
@@ -58,7 +56,7 @@ def system_prompt(known: Knowledge) -> str:
     sections = [
         section("soul", known.files.soul_text),
         section("identity", _identity(known.files)),
-        section("user", _user(known.files.user)),
+        section("user", known.files.user),
         section("memory", facts(known.standing)),
         _skills(known.skills),
         section("instructions", INSTRUCTIONS.format(date=known.began.date().isoformat())),
@@ -92,13 +90,6 @@ def _identity(files: BotFiles) -> str:
     if identity.description:
         lines.insert(1, f"Description: {identity.description}")
     return "\n".join(lines)
-
-
-def _user(text: str) -> str:
-    """Without the comments that tell people what to write; nothing when only headings are left."""
-    written = _COMMENT.sub("", text).strip()
-    has_content = any(line.strip() and not _HEADING.match(line) for line in written.splitlines())
-    return written if has_content else ""
 
 
 def _skills(skills: Sequence[SkillText]) -> str:
