@@ -53,8 +53,8 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
               </p>
             )}
             <span className={QUIET}>
-              <CopyButton text={message.text} label="Copy the answer" iconOnly />
-              {mayAsk && (
+              {message.text && <CopyButton text={message.text} label="Copy the answer" iconOnly />}
+              {mayAsk && !(isLast && message.status === "failed") && (
                 <IconButton label="Try again" onClick={() => talk.retry(message.id)}>
                   <RotateCw size={13} aria-hidden />
                 </IconButton>
