@@ -38,6 +38,7 @@ DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=375, height=812)
 PAGES = {
     "/": "Home",
+    "/bots": "Bots",
     "/runs": "Runs",
     "/workspaces": "Workspaces",
     "/audits": "Audits",

@@ -37,7 +37,7 @@ export function SkillsTab() {
           action={edit}
           example={
             <>
-              for example: <code className="mono">[[skills]] skill_name = "release-notes"</code>
+              for example: <code className="mono">[skills.release-notes]</code>
             </>
           }
         />

@@ -1,0 +1,360 @@
+"""Bots in a browser: made, written, taken back, remembered for, carried away and brought again."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from tests.browser.test_accessibility import problems
+from tests.support.server import Server
+
+from forge.kernel.ids import new_id
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def bot(server: Server) -> dict[str, Any]:
+    """A bot that no other test knows."""
+    name = f"Muse {new_id()[-6:]}"
+    given = {"name": name, "description": "Short poems.", "tags": ["rhymes"]}
+    return server.call("POST", "/api/v1/bots", given)
+
+
+def soul_of(bot: dict[str, Any]) -> Path:
+    return Path(bot["folder"]) / "SOUL.md"
+
+
+def editor(page: Page, name: str = "SOUL.md") -> Locator:
+    return page.get_by_role("textbox", name=f"Text of {name}")
+
+
+def write_at_end(page: Page, text: str) -> None:
+    editor(page).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)
+
+
+def versions(page: Page) -> Locator:
+    return page.get_by_role("list", name="Versions").get_by_role("link")
+
+
+def test_a_bot_needs_only_a_name(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    name = f"Notes {new_id()[-6:]}"
+    visitor.press("g")
+    visitor.press("b")
+    expect(page.get_by_role("heading", name="Bots", exact=True)).to_be_visible()
+    visitor.press("c")
+    page.get_by_label("Name").fill(name)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/bots/notes-.+/chat$"))
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    visitor.open("/bots")
+    card = page.get_by_role("list", name="Bots").get_by_role("link", name=name)
+    expect(card).to_contain_text("ready")
+    expect(card).to_contain_text("0 conversations")
+
+
+def test_the_grid_shows_what_fits_and_follows_what_happens(visit: Visit, server: Server, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    name = bot["identity"]["display_name"]
+    visitor.open("/bots")
+    card = page.get_by_role("list", name="Bots").get_by_role("link", name=name)
+    expect(card).to_contain_text("ready")
+    visitor.press("/")
+    page.keyboard.type(f"{name} rhymes")
+    expect(page.get_by_role("list", name="Bots").get_by_role("link")).to_have_count(1)
+    page.keyboard.type(" prose")
+    expect(page.get_by_text("No bot fits")).to_be_visible()
+    page.get_by_label("Filter the bots").fill(name)
+    server.call("PATCH", f"/api/v1/bots/{bot['slug']}", {"status": "disabled"})
+    expect(card).to_contain_text("disabled")
+    server.call("PATCH", f"/api/v1/bots/{bot['slug']}", {"status": "archived"})
+    expect(card).to_have_count(0)
+    page.get_by_text("Archived", exact=True).click()
+    expect(card).to_contain_text("archived")
+
+
+def test_a_mistake_is_shown_at_its_line(visit: Visit, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/soul")
+    editor(page).click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("End")
+    page.keyboard.type("\ncolour: red")
+    mistake = page.get_by_role("list", name="Problems").get_by_role("button")
+    expect(mistake).to_contain_text("line 2")
+    expect(mistake).to_contain_text("colour")
+    expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
+    page.keyboard.press("Control+End")
+    mistake.click()
+    expect(page.locator(".cm-activeLine")).to_have_text("colour: red")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("alert")).to_contain_text("line 2")
+    assert "colour: red" not in soul_of(bot).read_text()
+    page.keyboard.press("Control+Shift+k")
+    expect(mistake).to_have_count(0)
+
+
+def test_a_text_is_saved_character_for_character(visit: Visit, server: Server, bot: dict[str, Any]):
+    user = Path(bot["folder"]) / "USER.md"
+    user.write_bytes(b"Ada\r\nLikes tea.\r\n")
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/soul?file=user")
+    editor(page, "USER.md").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("At five.")
+    page.get_by_label("What you changed").fill("When")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved USER.md as version")).to_be_visible()
+    expect(versions(page).first).to_contain_text("When")
+    assert user.read_bytes() == b"Ada\r\nLikes tea.\r\nAt five."
+
+
+def test_two_people_write_and_nobody_loses_a_word(visit: Visit, bot: dict[str, Any]):
+    first, second = visit(), visit()
+    for visitor, words in ((first, "\nFirst words."), (second, "\nSecond words.")):
+        visitor.open(f"/bots/{bot['slug']}/soul")
+        write_at_end(visitor.page, words)
+    first.page.get_by_role("button", name="Save").click()
+    expect(first.page.get_by_text("Saved SOUL.md as version 2.")).to_be_visible()
+    page = second.page
+    expect(page.get_by_text("was changed while you were writing")).to_be_visible()
+    expect(editor(page)).to_contain_text("Second words.")
+    page.get_by_role("button", name="Save").click()
+    conflict = page.get_by_role("dialog", name="SOUL.md was changed meanwhile")
+    expect(conflict).to_contain_text("First words.")
+    expect(conflict).to_contain_text("Second words.")
+    assert problems(page) == []
+    conflict.get_by_role("button", name="Keep editing").click()
+    expect(editor(page)).to_contain_text("Second words.")
+    write_at_end(page, "\nFirst words.")
+    page.get_by_role("button", name="Save").click()
+    conflict.get_by_role("button", name="Save mine on top").click()
+    expect(page.get_by_text("Saved SOUL.md as version 3.")).to_be_visible()
+    assert soul_of(bot).read_text().endswith("\nSecond words.\nFirst words.")
+    expect(editor(first.page)).to_contain_text("Second words.")
+
+
+def test_an_edit_by_hand_waits_until_somebody_accepts_it(visit: Visit, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/soul")
+    expect(editor(page)).to_be_visible()
+    soul_of(bot).write_text(soul_of(bot).read_text() + "\nWritten by hand.\n")
+    hand = page.get_by_role("region", name="Edited by hand")
+    expect(hand).to_contain_text("Written by hand.")
+    expect(page.get_by_text("blocked", exact=True)).to_be_visible()
+    assert problems(page) == []
+    visitor.open(f"/bots/{bot['slug']}/memory")
+    page.get_by_role("link", name="Look at it").click()
+    hand.get_by_role("button", name="Accept").click()
+    expect(hand).to_have_count(0)
+    expect(page.get_by_text("ready", exact=True)).to_be_visible()
+    expect(versions(page)).to_have_count(2)
+
+
+def test_an_older_version_comes_back_and_nothing_is_lost(visit: Visit, bot: dict[str, Any]):
+    before = soul_of(bot).read_text()
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/soul")
+    write_at_end(page, "\nA second thought.")
+    page.get_by_role("button", name="Save").click()
+    expect(versions(page)).to_have_count(2)
+    versions(page).filter(has_text="v1").click()
+    expect(page.get_by_role("textbox", name="Version 1 of SOUL.md")).not_to_contain_text("second thought")
+    page.get_by_label("Compare with").select_option("the file as it is now")
+    expect(page.get_by_role("region", name="version 1 and the file on disk")).to_contain_text(
+        "A second thought."
+    )
+    page.get_by_role("button", name="Roll back to this").click()
+    page.get_by_role("button", name="Back to version 1").click()
+    expect(versions(page)).to_have_count(3)
+    expect(editor(page)).not_to_contain_text("second thought")
+    assert soul_of(bot).read_text() == before
+
+
+def test_leaving_with_unsaved_text_asks_first(visit: Visit, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/soul")
+    write_at_end(page, "\nUnsaved.")
+    page.get_by_text("USER.md", exact=True).click()
+    expect(editor(page, "USER.md")).to_be_visible()
+    page.get_by_role("link", name="Memory").click()
+    asked = page.get_by_role("dialog", name="Leave without saving?")
+    asked.get_by_role("button", name="Keep it").click()
+    page.get_by_text("SOUL.md •").click()
+    expect(editor(page)).to_contain_text("Unsaved.")
+    page.get_by_role("link", name="Memory").click()
+    asked.get_by_role("button", name="Leave", exact=True).click()
+    expect(page.get_by_text("No memories yet")).to_be_visible()
+
+
+def test_memories_are_told_pinned_found_and_forgotten(visit: Visit, server: Server, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/memory")
+    expect(page.get_by_text("Memories are found by")).to_be_visible()
+    visitor.press("c")
+    page.get_by_label("What it should know").fill("Releases are on Thursdays.")
+    page.keyboard.press("Enter")
+    row = page.get_by_role("list", name="Memories").get_by_role("listitem")
+    expect(row).to_contain_text("told by a person")
+    row.get_by_role("button", name="Pin").click()
+    expect(row).to_contain_text("pinned")
+    row.get_by_role("button", name="Edit").click()
+    page.get_by_label("What it should know").fill("Releases are on Fridays.")
+    page.keyboard.press("Enter")
+    expect(row).to_contain_text("Fridays")
+    page.get_by_role("searchbox").fill("When are releases?")
+    page.keyboard.press("Enter")
+    found = page.get_by_role("list", name="What it would remember").get_by_role("listitem")
+    expect(found).to_contain_text(re.compile(r"by (words|meaning)"))
+    page.get_by_role("searchbox").fill("")
+    row.get_by_role("button", name="Forget").click()
+    expect(page.get_by_text("No memories yet")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(row).to_contain_text("Fridays")
+    kept = server.call("GET", f"/api/v1/bots/{bot['slug']}/memories")
+    assert [(memory["fact"], memory["is_pinned"]) for memory in kept] == [("Releases are on Fridays.", True)]
+    page.get_by_role("button", name="Forget all…").click()
+    page.get_by_label("Type forget all to confirm").fill("forget all")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No memories yet")).to_be_visible()
+
+
+def test_skills_say_whether_they_are_used(visit: Visit, server: Server, bot: dict[str, Any]):
+    skill = server.data_dir / "skills/haiku/SKILL.md"
+    skill.parent.mkdir(parents=True, exist_ok=True)
+    skill.write_text("---\nname: haiku\ndescription: Seventeen syllables.\n---\nCount them.\n")
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/skills")
+    page.get_by_role("link", name="Edit skills.toml").click()
+    editor(page, "skills.toml").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("[skills.haiku]\n\n[skills.sonnet]\n")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved skills.toml")).to_be_visible()
+    page.get_by_role("link", name="Skills").click()
+    rows = page.get_by_role("list", name="Skills").get_by_role("listitem")
+    expect(rows.filter(has_text="haiku")).to_contain_text("in use")
+    expect(rows.filter(has_text="sonnet")).to_contain_text("not used")
+
+
+def test_settings_change_the_file_and_nothing_else_in_it(visit: Visit, bot: dict[str, Any]):
+    identity = Path(bot["folder"]) / "IDENTITY.md"
+    identity.write_text(identity.read_text().replace("tags:", "# what it is for\ntags:"))
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/settings")
+    page.get_by_label("Description").fill("Long poems.")
+    page.get_by_label("Temperature", exact=True).fill("1.1")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text(re.compile("^Saved Muse"))).to_be_visible()
+    text = identity.read_text()
+    assert "Long poems." in text and "temperature: 1.1" in text and "# what it is for\ntags:" in text
+
+
+def test_a_deleted_bot_comes_back(visit: Visit, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    name = bot["identity"]["display_name"]
+    card = page.get_by_role("list", name="Bots").get_by_role("link", name=name)
+
+    def delete() -> None:
+        page.get_by_role("button", name="More").click()
+        page.get_by_role("menuitem", name="Delete…").click()
+        page.get_by_label(f"Type {name} to confirm").fill(name)
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("/bots$"))
+        expect(card).to_have_count(0)
+
+    visitor.open(f"/bots/{bot['slug']}/settings")
+    delete()
+    page.get_by_role("button", name="Undo").click()
+    expect(card).to_be_visible()
+    card.click()
+    delete()
+    page.get_by_text("Deleted", exact=True).click()
+    expect(page.get_by_text("gone for good in 30 days").first).to_be_visible()
+    page.get_by_role("button", name=f"Restore {name}").click()
+    page.get_by_text("All", exact=True).click()
+    expect(card).to_be_visible()
+
+
+def test_a_bot_is_carried_away_and_brought_again(visit: Visit, tmp_path: Path, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/memory")
+    page.get_by_role("button", name="More").click()
+    with page.expect_download() as saved:
+        page.get_by_role("menuitem", name="Export").click()
+    assert saved.value.suggested_filename == f"{bot['slug']}.bot.json"
+    exported = tmp_path / "bot.json"
+    saved.value.save_as(exported)
+    visitor.open("/bots")
+    page.get_by_label("A bot's file").set_input_files(exported)
+    page.wait_for_url(re.compile(rf"/bots/{bot['slug']}-2/chat$"))
+    copy = soul_of(bot).parent.parent / f"{bot['slug']}-2"
+    assert {file.name: file.read_text() for file in copy.iterdir()} == json.loads(exported.read_text())[
+        "files"
+    ]
+    visitor.open("/bots")
+    other = tmp_path / "other.json"
+    other.write_text("{}")
+    page.get_by_label("A bot's file").set_input_files(other)
+    expect(page.get_by_text("This file is not a bot.")).to_be_visible()
+
+
+LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
+)
+def test_every_page_can_be_used_by_everybody(
+    visit: Visit, server: Server, bot: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
+):
+    server.call("POST", f"/api/v1/bots/{bot['slug']}/memories", {"fact": "It rains.", "is_pinned": True})
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page = visitor.page
+    base = f"/bots/{bot['slug']}"
+    shown = {
+        "/bots": page.get_by_role("list", name="Bots"),
+        "/bots?new=true": page.get_by_role("dialog", name="New bot"),
+        f"{base}/soul": editor(page),
+        f"{base}/soul?version=1": page.get_by_role("textbox", name="Version 1 of SOUL.md"),
+        f"{base}/soul?version=1&with=0": page.get_by_role("region", name="version 1 and the file on disk"),
+        f"{base}/memory": page.get_by_role("list", name="Memories"),
+        f"{base}/skills": page.get_by_text("No skills", exact=True),
+        f"{base}/settings": page.get_by_label("Description"),
+    }
+    found: dict[str, list[str]] = {}
+    for path, content in shown.items():
+        visitor.open(path)
+        expect(content).to_be_visible()
+        expect(page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
+        found[path] = [*problems(page), *too_wide(page)]
+    page.get_by_role("button", name="More").click()
+    found["menu"] = problems(page)
+    assert found == {path: [] for path in found}
+
+
+def too_wide(page: Page) -> list[str]:
+    at_rest(page)
+    width, room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    return [f"{width} px wide, for {room}"] if width > room else []
