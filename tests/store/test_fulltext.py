@@ -250,5 +250,10 @@ def test_words_are_letters_and_digits_of_any_script(text: str):
         assert not set(word) & set(" \"'*:&|!()<>-^\\\x00")
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_words_are_the_same_beside_other_letters(text: str):
+    assert words_of(f"{text} é") == [*words_of(text), "é"]
+
+
 def test_only_the_beginning_of_a_question_is_read():
     assert words_of("word " * 100_000) == ["word"] * (READ // 5)

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import dropwhile, groupby, islice
 
 import sqlalchemy as sa
@@ -21,6 +22,8 @@ READ = 20_000
 """Characters of a question that are looked at."""
 EXCERPT = 160
 """Characters of a message that are shown around its first hit."""
+_ASCII_WORD = re.compile("[A-Za-z0-9]+")
+"""Where there are no other letters, words are found faster."""
 OPENING, CLOSING = "⟦", "⟧"
 
 
@@ -75,7 +78,10 @@ _MEMORIES = {
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in order, in lower case."""
-    runs = groupby(text[:READ], key=_is_of_a_word)
+    read = text[:READ]
+    if read.isascii():
+        return [word.lower() for word in _ASCII_WORD.findall(read) if len(word) <= LONGEST_WORD]
+    runs = groupby(read, key=_is_of_a_word)
     found = (list(dropwhile(_is_mark, run)) for is_word, run in runs if is_word)
     return ["".join(word).lower() for word in found if 0 < len(word) <= LONGEST_WORD]
 
@@ -101,6 +107,7 @@ async def match_memories(tx: Tx, bot_id: str, beginnings: Sequence[str], limit: 
     return [MemoryHit(row.id, row.rank) for row in found]
 
 
+@lru_cache(4096)
 def _is_of_a_word(character: str) -> bool:
     return character.isalnum() or _is_mark(character)
 
