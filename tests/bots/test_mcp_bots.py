@@ -126,13 +126,13 @@ async def test_progress_is_told_and_a_taken_back_question_stops_the_answer(parlo
     heard: list[tuple[float, str | None]] = []
     has_begun = asyncio.Event()
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        heard.append((done, message))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, message))
         has_begun.set()
 
     async with client(parlour.server.data_dir, tmp_path, "--only", "bots") as forge:
         asking = asyncio.create_task(
-            forge.call_tool(f"chat_with_{slug}", {"message": "a story"}, progress_callback=progress)
+            forge.call_tool(f"chat_with_{slug}", {"message": "a story"}, progress_callback=hear)
         )
         async with asyncio.timeout(120):
             await has_begun.wait()

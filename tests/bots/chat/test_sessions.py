@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ class Desk:
 
 
 async def _writes_for_ever(context: RunContext, _: Any) -> Any:
-    await context.sleep(3600)
+    await context.sleep(timedelta(hours=1))
 
 
 @pytest.fixture

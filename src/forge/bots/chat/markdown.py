@@ -51,7 +51,9 @@ class ModelMarkdown(Markdown):
 
 
 def split_settled(text: str) -> tuple[str, str]:
-    """What can be printed for good, and the rest: more text can only change the last block."""
+    """What can be printed for good, and the rest: more text can only change the last block. A line that is not whole
+    says nothing yet: a `1` may become a list."""
     lines = text.split("\n")
-    place = sum(len(line) + 1 for line in lines[: ModelMarkdown(text).last_block])
+    begun = ModelMarkdown("\n".join(lines[:-1])).last_block
+    place = sum(len(line) + 1 for line in lines[:begun])
     return text[:place], text[place:]

@@ -21,6 +21,8 @@ from forge.terminal.output import dot, table, words
 from forge.terminal.text import ago, clean
 
 FAINT = "bright_black"
+LONG = 4000
+"""Characters of a block that are still drawn as Markdown while they are written."""
 ENDED = {
     MessageStatus.STOPPED: "The answer was stopped.",
     MessageStatus.INTERRUPTED: "The answer was interrupted.",
@@ -95,7 +97,10 @@ class LiveView:
         self._live.start()
 
     def text(self, piece: str) -> None:
-        settled, self._rest = split_settled(self._rest + piece)
+        """A block can only be over when another line has begun."""
+        settled, self._rest = "", self._rest + piece
+        if "\n" in piece:
+            settled, self._rest = split_settled(self._rest)
         if self._live:
             self._live.update(_Tail(self._rest), refresh=bool(settled))
         self._print(settled)
@@ -120,14 +125,19 @@ class LiveView:
 
 
 class _Tail:
-    """The last lines of a block that may be longer than the screen."""
+    """The end of a block that is being written. A long one is shown plain, since it is drawn ten times a second."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = console.render_lines(ModelMarkdown(self._text), options, pad=False)
-        for line in lines[-max(3, console.height - 3) :]:
+        room = max(3, console.height - 3)
+        lines = self._text.split("\n")
+        if len(lines) <= room and len(self._text) <= LONG:
+            shown: RenderableType = ModelMarkdown(self._text)
+        else:
+            shown = words("\n".join(lines[-room:])[-LONG:])
+        for line in console.render_lines(shown, options, pad=False)[-room:]:
             yield from line
             yield Segment.line()
 

@@ -1,0 +1,118 @@
+"""Answers on a screen: Markdown that is printed piece by piece, and text that cannot do more than be read."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from forge.bots.chat.markdown import ModelMarkdown, split_settled
+from forge.bots.chat.show import LiveView, PlainView, marked
+from forge.bots.mcp.plain import plain
+
+LINES = [
+    "# Head",
+    "word",
+    "word",
+    "",
+    "",
+    "```py",
+    "x = 1",
+    "```",
+    "- a",
+    "1. b",
+    "> q",
+    "    code",
+    "<div>",
+    "</div>",
+    "---",
+    "===",
+    "  more\u2028",
+]
+
+
+def blocks(text: str) -> list[str]:
+    return [token.type for token in ModelMarkdown(text).parsed if token.level == 0]
+
+
+def rendered(*texts: str) -> str:
+    out = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
+    for text in texts:
+        out.print(ModelMarkdown(text))
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=30))
+def test_what_is_printed_for_good_is_what_it_would_be_in_the_whole(lines: list[str]):
+    text = "\n".join(lines)
+    printed, rest = [""], ""
+    for character in text:
+        settled, rest = split_settled(rest + character)
+        printed.append(settled)
+    assert "".join(printed) + rest == text
+    assert [kind for piece in [*printed, rest] for kind in blocks(piece)] == blocks(text)
+
+
+def written(text: str, *pieces: str) -> str:
+    out = Console(file=io.StringIO(), width=60, height=20, color_system=None, force_terminal=True)
+    view = LiveView(out)
+    view.begin("")
+    for piece in pieces:
+        view.text(piece)
+    view.end(text)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue()
+
+
+@given(st.text(alphabet="ab \n*#`-", max_size=60), st.integers(1, 7))
+def test_everything_that_was_written_is_on_the_screen_in_the_end(text: str, size: int):
+    pieces = [text[place : place + size] for place in range(0, len(text), size)]
+    letters = [letter for letter in written(text, *pieces).rpartition("\x1b[?25h")[2] if letter in "ab"]
+    whole = [letter for letter in rendered(text) if letter in "ab"]
+    assert whole[len(whole) - len(letters) :] == letters
+
+
+def test_an_answer_whose_beginning_was_missed_is_whole_in_the_end():
+    assert "all of it" in written("all of it")
+
+
+def test_links_show_where_they_lead_and_html_is_text():
+    seen = rendered(
+        "[my bank](https://evil.example) <b>bold</b>\n\n<script>alert(1)</script>\n\n\x1b]0;x\x07"
+    )
+    assert "my bank (https://evil.example)" in seen
+    assert "<b>bold</b>" in seen and "<script>alert(1)</script>" in seen
+    assert "\x1b" not in seen and "\x07" not in seen
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 3000, ">" * 3000, "- " * 3000, "*a " * 2000, "`" * 3000, "![(" * 1000]
+)
+def test_hostile_markdown_is_printed(text: str):
+    assert rendered(text)
+
+
+def test_plain_text_is_whole_whatever_was_missed(capsys: pytest.CaptureFixture[str]):
+    view = PlainView()
+    view.begin("")
+    view.text("one ")
+    view.end("one two")
+    assert capsys.readouterr().out == "one two\n"
+    view.begin("one ")
+    view.end("one two\n")
+    assert capsys.readouterr().out == "two\n"
+
+
+def test_the_words_of_a_search_stand_out():
+    text = marked("where do ⟦pelicans⟧ and ⟦gulls⟧ nest")
+    assert text.plain == "where do pelicans and gulls nest"
+    assert [text.plain[span.start : span.end] for span in text.spans if span.style] == ["pelicans", "gulls"]
+
+
+@given(st.text(max_size=700))
+def test_descriptions_are_one_visible_line(text: str):
+    line = plain(text)
+    assert len(line) <= 500 and line == " ".join(line.split())
+    assert line.isprintable() or "\u200d" in line
