@@ -98,5 +98,5 @@ test("a change makes stale what shows it, and nothing else", () => {
   const [grid, page] = keys;
   expect(staleAfter("soul")).toEqual([grid, page, soul, history]);
   expect(staleAfter("memory")).toEqual([grid, page, memories]);
-  expect(staleAfter("deleted")).toEqual([grid]);
+  expect(staleAfter("deleted")).toEqual([grid, page]);
 });

@@ -209,4 +209,5 @@ test("an edit by hand with a mistake cannot be accepted, and a file that is gone
   await changeOutside(file(null, { is_accepted: false, version: 4 }));
   expect(await screen.findByRole("button", { name: "Write version 4 back" })).toBeEnabled();
   expect(screen.queryByRole("button", { name: "Accept" })).toBeNull();
+  expect(screen.queryByRole("textbox")).toBeNull();
 });

@@ -296,6 +296,17 @@ def test_a_deleted_bot_comes_back(visit: Visit, bot: dict[str, Any]):
     expect(card).to_be_visible()
 
 
+def test_a_page_says_that_its_bot_was_deleted(visit: Visit, server: Server, bot: dict[str, Any]):
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/memory")
+    expect(page.get_by_text("No memories yet")).to_be_visible()
+    server.call("DELETE", f"/api/v1/bots/{bot['slug']}")
+    expect(page.get_by_text("was deleted", exact=False).first).to_be_visible()
+    server.call("POST", f"/api/v1/bots/{bot['id']}/restore")
+    expect(page.get_by_text("No memories yet")).to_be_visible()
+
+
 def test_a_bot_is_carried_away_and_brought_again(visit: Visit, tmp_path: Path, bot: dict[str, Any]):
     visitor = visit()
     page = visitor.page
@@ -316,8 +327,21 @@ def test_a_bot_is_carried_away_and_brought_again(visit: Visit, tmp_path: Path, b
     visitor.open("/bots")
     other = tmp_path / "other.json"
     other.write_text("{}")
-    page.get_by_label("A bot's file").set_input_files(other)
+    drop(page, other)
     expect(page.get_by_text("This file is not a bot.")).to_be_visible()
+
+
+DROP = """(target, text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "a.json", { type: "application/json" }));
+    for (const type of ["dragenter", "dragover", "drop"]) {
+        target.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+    }
+}"""
+
+
+def drop(page: Page, file: Path) -> None:
+    page.get_by_role("list", name="Bots").evaluate(DROP, file.read_text())
 
 
 LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]

@@ -81,7 +81,6 @@ const FILES: Partial<Record<Changed["part"], BotFile>> = {
 /** Something about a bot is different: read again what a page shows of it. */
 export function refreshBot(cache: QueryClient, { slug, part }: Pick<Changed, "slug" | "part">): void {
   void cache.invalidateQueries({ queryKey: ["bots"] });
-  if (part === "deleted") return;
   void cache.invalidateQueries({ queryKey: ["bot", slug], exact: true });
   for (const section of staleSections(part)) {
     void cache.invalidateQueries({ queryKey: ["bot", slug, ...section] });
@@ -91,12 +90,7 @@ export function refreshBot(cache: QueryClient, { slug, part }: Pick<Changed, "sl
 function staleSections(part: Changed["part"]): string[][] {
   const file = FILES[part];
   if (file !== undefined) {
-    return [
-      ["file", file],
-      ["versions", file],
-      ["diff", file],
-      ...(part === "skills" ? [["skills"]] : []),
-    ];
+    return [["file", file], ["versions", file], ["diff", file], ...(part === "skills" ? [["skills"]] : [])];
   }
   if (part === "memory") return [["memories"]];
   return part === "session" ? [["sessions"]] : [];

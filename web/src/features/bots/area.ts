@@ -6,7 +6,7 @@ import { botRoute, botsRoute } from "./routes";
 export const bots = {
   label: "Bots",
   routes: [botsRoute, botRoute],
-  nav: { to: "/bots", icon: BotIcon, key: "b" },
+  nav: { to: "/bots", icon: BotIcon, key: "b", kind: "chat" },
   commands: (shell) => [create(shell), ...known(shell)],
 } satisfies Area;
 

@@ -7,9 +7,9 @@ import { modelsQuery } from "@/api/models";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { AboutFields, LookFields, ModelField } from "../fields";
 import { BLANK, type Form, mistakesOf, newBotOf } from "../form";
-import { Refusal } from "../Refusal";
 
 export function NewBot({ close }: { close: () => void }) {
   return (

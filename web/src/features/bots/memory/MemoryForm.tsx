@@ -3,8 +3,8 @@ import type { NewMemory } from "@/api/memories";
 import type { MemoryCategory } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
+import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
-import { Refusal } from "../Refusal";
 import { CATEGORIES, IMPORTANCES, LONGEST_FACT } from "./words";
 
 type Props = {

@@ -2,8 +2,11 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { Brain, MessageSquare, ScrollText, Settings2, Wrench } from "lucide-react";
 import { botQuery } from "@/api/bots";
+import { ApiError } from "@/api/client";
 import type { Bot } from "@/api/types";
 import { Badge } from "@/ui/Badge";
+import { buttonClass } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
 import { formatMicros } from "@/ui/money";
 import { Page } from "@/ui/Page";
 import { Tabs, tabClass } from "@/ui/Tabs";
@@ -25,7 +28,8 @@ const TABS = [
 /** The frame of one bot: who it is, whether it can be talked to, and its pages. */
 export function BotPage() {
   const { slug } = route.useParams();
-  const bot = useSuspenseQuery(botQuery(slug)).data;
+  const { data: bot, error } = useSuspenseQuery(botQuery(slug));
+  if (error instanceof ApiError && error.status === 404) return <Gone bot={bot} />;
   return (
     <Page
       title={bot.identity.display_name}
@@ -46,6 +50,23 @@ export function BotPage() {
           <Outlet />
         </div>
       </div>
+    </Page>
+  );
+}
+
+/** It was there when the page was opened. */
+function Gone({ bot }: { bot: Bot }) {
+  return (
+    <Page title={bot.identity.display_name} crumbs={[{ label: "Bots", to: "/bots" }]}>
+      <EmptyState
+        title={`${bot.identity.display_name} was deleted`}
+        sentence="Somebody deleted it while this page was open. For 30 days it can be restored."
+        action={
+          <Link to="/bots" search={{ show: "deleted" }} className={buttonClass("primary")}>
+            Deleted bots
+          </Link>
+        }
+      />
     </Page>
   );
 }

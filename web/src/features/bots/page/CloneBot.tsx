@@ -6,8 +6,8 @@ import type { Bot } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { toast } from "@/ui/toast";
-import { Refusal } from "../Refusal";
 
 export function CloneBot({ bot, close }: { bot: Bot; close: () => void }) {
   const name = bot.identity.display_name;

@@ -8,7 +8,7 @@ import { download } from "../bundle";
 const DONE: Record<BotStatus, string> = { active: "Enabled", disabled: "Disabled", archived: "Archived" };
 
 /** What can be done with a bot as a whole, from its menu and from its settings. */
-export function useBotActions({ id, slug, status: before, identity: { display_name: name } }: Bot) {
+export function useBotActions({ id, slug, status, identity: { display_name: name } }: Bot) {
   const cache = useQueryClient();
   const navigate = useNavigate();
   const refresh = () => refreshBot(cache, { slug, part: "bot" });
@@ -19,13 +19,14 @@ export function useBotActions({ id, slug, status: before, identity: { display_na
     }, toast.error.bind(toast));
 
   const change = useMutation({
-    mutationFn: (status: BotStatus) => changeBot({ slug, status }),
-    onSuccess: ({ status }) => {
-      const undo = () => change.mutate(before);
-      toast.ok(`${DONE[status]} ${name}.`, { label: "Undo", run: undo });
+    mutationFn: ({ to }: { to: BotStatus; from: BotStatus }) => changeBot({ slug, status: to }),
+    onSuccess: (_bot, { to, from }) => {
+      const undo = () => change.mutate({ to: from, from: to });
+      toast.ok(`${DONE[to]} ${name}.`, { label: "Undo", run: undo });
       refresh();
     },
   });
+  const setStatus = (to: BotStatus) => change.mutate({ to, from: status });
   const remove = useMutation({
     mutationFn: () => deleteBot(slug),
     onSuccess: async () => {
@@ -36,5 +37,5 @@ export function useBotActions({ id, slug, status: before, identity: { display_na
     },
   });
   const save = useMutation({ mutationFn: () => exportBot(slug), onSuccess: download });
-  return { setStatus: change.mutate, remove, exportFile: () => save.mutate() };
+  return { setStatus, remove, exportFile: () => save.mutate() };
 }

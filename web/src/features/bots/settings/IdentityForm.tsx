@@ -7,11 +7,11 @@ import { CheckField } from "@/ui/CheckField";
 import { Field } from "@/ui/Field";
 import { Kbd } from "@/ui/Kbd";
 import { Panel } from "@/ui/Panel";
+import { Refusal } from "@/ui/Refusal";
 import { useShortcut } from "@/ui/shortcuts";
 import { AskBeforeLeaving } from "../AskBeforeLeaving";
 import { AboutFields, type FormPart, LookFields, ModelField } from "../fields";
 import { changeOf, type Form, formOf, mistakesOf } from "../form";
-import { Refusal } from "../Refusal";
 import { Conflict } from "../soul/Conflict";
 import { useSavingIdentity } from "./useSavingIdentity";
 

@@ -30,6 +30,8 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
   const problems = useChecked(slug, state, draft);
   const saving = useSaving({ slug, file, draft, setDraft });
   const { conflict } = saving;
+  // Where there is no file there is nothing to write in: first it has to be written back.
+  if (state.content === null && !draft) return <HandEdit slug={slug} state={state} isEdited={false} />;
   return (
     <>
       {!state.is_accepted && <HandEdit slug={slug} state={state} isEdited={draft !== undefined} />}

@@ -6,9 +6,9 @@ import { Modal } from "@/ui/Modal";
 import { formatMicros } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
 import { ProgressBar } from "@/ui/ProgressBar";
+import { Refusal } from "@/ui/Refusal";
 import type { Tone } from "@/ui/tone";
 import { setBudget, useChange } from "./models";
-import { Refusal } from "./Refusal";
 
 const MICROS = 1_000_000;
 const WORDS: Record<ModelBudget["budget"], { title: string; note: string }> = {

@@ -5,9 +5,9 @@ import type { ModelRole, Models } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { resetChain, setChain, useChange } from "./models";
 import { PriceForm } from "./PriceForm";
-import { Refusal } from "./Refusal";
 
 const MOST = 5;
 

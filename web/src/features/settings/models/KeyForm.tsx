@@ -3,8 +3,8 @@ import type { ModelProvider } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { setKey, useChange } from "./models";
-import { Refusal } from "./Refusal";
 
 /** The key of a provider, into the vault. */
 export function KeyForm({ provider, close }: { provider: ModelProvider; close: () => void }) {

@@ -3,8 +3,8 @@ import type { ModelPrice } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { setPrice, useChange } from "./models";
-import { Refusal } from "./Refusal";
 
 const KINDS = [
   { name: "input", label: "Input" },

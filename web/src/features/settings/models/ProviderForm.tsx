@@ -4,9 +4,9 @@ import type { ModelProvider } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import { saveProvider, useChange } from "./models";
-import { Refusal } from "./Refusal";
 
 const KINDS = [
   { value: "openai", label: "OpenAI’s" },

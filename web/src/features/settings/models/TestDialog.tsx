@@ -4,9 +4,9 @@ import { Field } from "@/ui/Field";
 import { Fact, Facts } from "@/ui/KeyValues";
 import { Modal } from "@/ui/Modal";
 import { formatMicros } from "@/ui/money";
+import { Refusal } from "@/ui/Refusal";
 import { formatDuration } from "@/ui/time";
 import { type Trial, testModel, useChange } from "./models";
-import { Refusal } from "./Refusal";
 
 type Props = {
   /** Asked at once when it is known which. */
