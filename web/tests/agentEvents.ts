@@ -53,7 +53,16 @@ export function delta(number: number, text: string, changes: Partial<EventOf<"ag
 
 export function ended(seq: number, changes: Partial<EventOf<"agent.ended">["data"]["result"]> = {}): Event {
   const usage = { input: 10, output: 20, cache_read: 300, cache_write: 4000 };
-  const result = { end: "done", text: "Done.", turns: 2, tool_calls: 1, usage, cost_micros: 12_000 } as const;
+  const result = {
+    end: "done",
+    text: "Done.",
+    turns: 2,
+    tool_calls: 1,
+    usage,
+    cost_micros: 12_000,
+    model: "anthropic:claude",
+    model_ms: 900,
+  } as const;
   return event(seq, "agent.ended", { result: { ...result, ...changes } });
 }
 

@@ -1408,7 +1408,7 @@ export interface components {
          * @description Why an agent stopped. Only `DONE` is an answer; each limit has its own name.
          * @enum {string}
          */
-        AgentEnd: "done" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck";
+        AgentEnd: "done" | "turns" | "tokens" | "money" | "time" | "loop" | "refused" | "stuck" | "interrupted";
         /** AgentEnded */
         AgentEnded: {
             result: components["schemas"]["AgentResult"];
@@ -1502,6 +1502,19 @@ export interface components {
             usage: components["schemas"]["Usage"];
             /** Cost Micros */
             cost_micros: number;
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            stop?: components["schemas"]["StopReason"] | null;
+            /** First Token Ms */
+            first_token_ms?: number | null;
+            /**
+             * Model Ms
+             * @default 0
+             */
+            model_ms: number;
         };
         /**
          * AgentStarted
