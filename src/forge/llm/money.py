@@ -56,6 +56,15 @@ class Order:
     worst_case_micros: int
 
 
+@dataclass(frozen=True)
+class Bill:
+    model: str
+    """The last one that was asked."""
+    usage: Usage
+    cost_micros: int
+    latency_ms: int
+
+
 class Money:
     def __init__(self, database: Store, limits: Limits, *, clock: Callable[[], datetime] = now) -> None:
         self._database = database
@@ -125,9 +134,17 @@ class Money:
         async with self._database.begin() as tx:
             await self._write_off(tx, spender.key)
 
-    async def spent_in_run(self, run_id: str) -> int:
+    async def bill(self, account_id: str, run_id: str, role: Role) -> Bill:
+        """What the models of a role took in a run, answers that never came to their end included."""
         async with self._database.read() as tx:
-            return (await store.find_ledgers(tx, [_run_key(run_id)]))[_run_key(run_id)].spent_micros
+            calls = await store.list_calls(tx, account_id, run_id=run_id)
+        own = [call for call in calls if call.role is role]
+        return Bill(
+            model=f"{own[0].provider}:{own[0].model}" if own else "",
+            usage=sum((call.usage for call in own), Usage()),
+            cost_micros=sum(call.cost_micros for call in own),
+            latency_ms=sum(call.latency_ms or 0 for call in own),
+        )
 
     async def spent(self, account_id: str) -> list[Spent]:
         """The account's day and the server's."""

@@ -114,7 +114,8 @@ async def test_an_answer_can_be_stopped_and_written_on(live_forge: Live, model_s
         await talk.quiet()
         (_, kept) = await talk.messages(session_id)
         assert kept["status"] == "stopped" and words.startswith(kept["text"]) and len(kept["text"]) >= 8
-        assert kept["answer"]["cost_micros"] > 0
+        assert kept["answer"]["cost_micros"] > 0 and kept["answer"]["usage"]["output"] > 0
+        assert kept["answer"]["model"] == "scripted:scripted"
         again = await client.post(f"/api/v1/sessions/{session_id}/stop", json={})
         assert problem(again) == (409, "conflict")
         await talk.post(f"/sessions/{session_id}/resume")

@@ -67,12 +67,12 @@ class Endings:
         )
         await self._events.append(tx, session_stream(given.session_id), told)
 
-    async def end(self, tx: Tx, given: ChatInput, ending: Ending, lost_micros: int) -> dict[str, Any] | None:
+    async def end(self, tx: Tx, given: ChatInput, ending: Ending) -> dict[str, Any] | None:
         """None when nothing is due: it was stopped or deleted meanwhile, or did not come to an answer."""
         row = await store.find_message(tx, given.answer_id)
         if row is None or row.answer is None:
             return None
-        facts = _final(row.answer, ending.result, lost_micros)
+        facts = taken(row.answer, ending.result) if ending.result else row.answer
         values: dict[str, Any] = {} if ending.text is None else {"text": ending.text}
         row = await store.change_message(
             tx,
@@ -119,9 +119,8 @@ def after(branch: Sequence[MessageRow], message_id: str | None) -> Sequence[Mess
     return branch
 
 
-def _final(facts: AnswerFacts, result: AgentResult | None, lost_micros: int) -> AnswerFacts:
-    if result is None:
-        return facts.model_copy(update={"cost_micros": facts.cost_micros + lost_micros})
+def taken(facts: AnswerFacts, result: AgentResult) -> AnswerFacts:
+    """What an answer took in the end, with what it had taken before it was resumed."""
     return facts.model_copy(
         update={
             "model": result.model or facts.model,

@@ -15,7 +15,7 @@ from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import AnswerFacts, ChatAnswered, MessageStatus
 from forge.bots.chat.scene import Scene, resumed
 from forge.bots.chat.voice import Voice
-from forge.llm.models import Prompt
+from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import Told
@@ -112,12 +112,19 @@ class ChatHands(Hands):
         """A person stopped it: it ends with all that was said, and with what that cost. Otherwise the process ends,
         and the next one finds what is kept here."""
         await voice.keep()
-        cost = await self.gateway.money.spent_in_run(step.run_id)
+        bill = await self.gateway.money.bill(step.account_id, step.run_id, Role.BOT)
         async with self.database.begin() as tx:
             row = await store.find_message(tx, self.part.answer_id)
             if row is None or row.status is not MessageStatus.STOPPED or row.answer is None:
                 return
-            facts = row.answer.model_copy(update={"cost_micros": row.answer.cost_micros + cost})
+            facts = row.answer.model_copy(
+                update={
+                    "model": bill.model,
+                    "usage": row.answer.usage + bill.usage,
+                    "cost_micros": row.answer.cost_micros + bill.cost_micros,
+                    "duration_ms": (row.answer.duration_ms or 0) + bill.latency_ms,
+                }
+            )
             row = await store.change_message(
                 tx,
                 row.id,

@@ -79,7 +79,8 @@ async def list_sessions(
     query = sa.select(chat_sessions).where(chat_sessions.c.bot_id == bot_id)
     if before:
         place = sa.tuple_(chat_sessions.c.updated_at, chat_sessions.c.id)
-        query = query.where(place < sa.tuple_(*map(sa.literal, before)))
+        at = sa.literal(before[0], chat_sessions.c.updated_at.type)
+        query = query.where(place < sa.tuple_(at, sa.literal(before[1])))
     order = chat_sessions.c.updated_at.desc(), chat_sessions.c.id.desc()
     found = await tx.execute(query.order_by(*order).limit(limit))
     return [SessionRow(**row) for row in found.mappings()]

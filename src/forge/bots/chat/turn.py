@@ -4,6 +4,7 @@ Each part is a step: what a bot knows about the question, the summary of a long 
 title. A kill while the model writes leaves the answer interrupted; a kill anywhere else is not noticed.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from forge.agents.hands import Hands
@@ -59,17 +60,28 @@ class ChatKind:
             ending = await self._answer(context, given)
         except StepFailed as failed:
             ending = Ending(status=MessageStatus.FAILED, error=failed.problem)
-        lost = 0
         if ending.result is None:
-            lost = await context.step("lost", self._lost)
-        due = await context.transact("answered", lambda tx: self._endings.end(tx, given, ending, lost))
+            ending = replace(
+                ending, result=AgentResult.model_validate(await context.step("bill", self._bill))
+            )
+        due = await context.transact("answered", lambda tx: self._endings.end(tx, given, ending))
         if due is not None:
             await self._upkeep.do(context, given, Due.model_validate(due))
         return {"status": ending.status.value}
 
-    async def _lost(self, step: StepInfo) -> int:
+    async def _bill(self, step: StepInfo) -> dict[str, Any]:
         """What was spent on an answer that never came to its end."""
-        return await self._hands.gateway.money.spent_in_run(step.run_id)
+        bill = await self._hands.gateway.money.bill(step.account_id, step.run_id, Role.BOT)
+        return AgentResult(
+            end=AgentEnd.INTERRUPTED,
+            text="",
+            turns=0,
+            tool_calls=0,
+            usage=bill.usage,
+            cost_micros=bill.cost_micros,
+            model=bill.model,
+            model_ms=bill.latency_ms,
+        ).model_dump(mode="json")
 
     async def _answer(self, context: RunContext, given: ChatInput) -> Ending:
         found = await context.step("prepare", self._preparing.prepare, given)
