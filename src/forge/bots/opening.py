@@ -65,7 +65,8 @@ class BotParts:
     async def open(self, runs: Runs, *, is_server: bool) -> AsyncGenerator[BotHouse]:
         """A server also looks after the folders and conversations of bots; a worker only answers."""
         database, events, scene = self._hands.database, self._hands.events, self._scene
-        quiet = Quiet(database, runs)
+        settling = Settling(database, events, runs)
+        quiet = Quiet(database, runs, settling)
         async with AsyncExitStack() as stack:
             if is_server:
                 for work, name in (
@@ -86,7 +87,7 @@ class BotParts:
                     versions=scene.versions,
                     readiness=self._readiness,
                     memories=scene.memories,
-                    settling=Settling(database, events, runs),
+                    settling=settling,
                     quiet=quiet,
                 ),
                 sessions=Sessions(database, events, runs),

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import httpx2
 from anthropic import AsyncAnthropic
@@ -323,13 +323,12 @@ def _strict(arguments: str) -> str:
 
 
 def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:
-    common = ModelSettings(max_tokens=prompt.max_output, max_retries=0)
+    settings = AnthropicModelSettings(max_tokens=prompt.max_output, max_retries=0)
     if prompt.temperature is not None:
-        common["temperature"] = prompt.temperature
-    if kind is not ProviderKind.ANTHROPIC:
-        return common
-    cached = AnthropicModelSettings(anthropic_cache=True, anthropic_cache_instructions=True)
-    return cast("ModelSettings", {**common, **cached})
+        settings["temperature"] = prompt.temperature
+    if kind is ProviderKind.ANTHROPIC:
+        settings |= AnthropicModelSettings(anthropic_cache=True, anthropic_cache_instructions=True)
+    return settings
 
 
 def _parameters(kind: ProviderKind, prompt: Prompt) -> ModelRequestParameters:

@@ -1,4 +1,4 @@
-"""Takes facts from conversations that have fallen quiet."""
+"""Looks after conversations that have fallen quiet: takes facts from them, and ends answers that nobody writes."""
 
 import asyncio
 import logging
@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.bots.chat import store
+from forge.bots.chat.settling import Settling
 from forge.bots.chat.store import SessionRow
 from forge.bots.chat.upkeep import REMEMBER, RememberInput
 from forge.kernel.clock import now
@@ -23,9 +24,12 @@ BATCH = 20
 
 
 class Quiet:
-    def __init__(self, database: Store, runs: Runs, clock: Callable[[], datetime] = now) -> None:
+    def __init__(
+        self, database: Store, runs: Runs, settling: Settling, clock: Callable[[], datetime] = now
+    ) -> None:
         self._database = database
         self._runs = runs
+        self._settling = settling
         self._clock = clock
 
     async def listen(self) -> None:
@@ -40,9 +44,12 @@ class Quiet:
     async def sweep(self) -> int:
         at = self._clock()
         async with self._database.read() as tx:
+            answering = await store.list_answering(tx)
             found = await store.list_unremembered(
                 tx, quiet_since=at - QUIET, not_before=at - LONG_AGO, limit=BATCH
             )
+        for session_id in answering:
+            await self._settling.settle(session_id)
         for session in found:
             async with self._database.begin() as tx:
                 await self.remember(tx, session.id)

@@ -141,6 +141,14 @@ async def find_writing(tx: Tx, session_id: str) -> list[MessageRow]:
     return [_message(row) for row in found.mappings()]
 
 
+async def list_answering(tx: Tx) -> list[str]:
+    """Conversations in which an answer is being written, of all accounts."""
+    found = await tx.execute(
+        sa.select(chat_messages.c.session_id).where(chat_messages.c.status == MessageStatus.WRITING.value)
+    )
+    return list(found.scalars())
+
+
 async def change_message(
     tx: Tx, message_id: str, expected: Collection[MessageStatus], **values: Any
 ) -> MessageRow | None:

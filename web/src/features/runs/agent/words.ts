@@ -15,7 +15,11 @@ export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }
   loop: { word: "stopped in a loop", meaning: "The same call failed again and again.", tone: "bad" },
   refused: { word: "refused", meaning: "The model declined to go on.", tone: "bad" },
   stuck: { word: "stuck", meaning: "The model gave empty or cut-off answers in a row.", tone: "bad" },
-  interrupted: { word: "interrupted", meaning: "Its process died while the model was writing.", tone: "wait" },
+  interrupted: {
+    word: "interrupted",
+    meaning: "Its process died while the model was writing.",
+    tone: "wait",
+  },
 };
 
 export const plural = (count: number, one: string): string =>
