@@ -54,6 +54,22 @@ def test_how_it_is_laid_out_does_not_matter(text: str):
     assert parse_skills(text) == Parsed([ENTRIES[1]])
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[tools.weather]\n", "There is no key `tools`. There can be `skills`."),
+        ("[[tools.weather]]\n", "There is no key `tools`. There can be `skills`."),
+        (
+            "[skills.Weather.overrides]\n",
+            "`skill_name` is not written as it must be. "
+            "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
+        ),
+    ],
+)
+def test_a_table_that_is_only_there_because_of_one_in_it_has_a_place(text: str, problem: str):
+    assert told(parse_skills(text)) == [f"1:1 error: {problem}"]
+
+
 def test_every_mistake_is_told_with_its_place():
     text = """\
 top = 1

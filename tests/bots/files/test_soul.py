@@ -42,7 +42,9 @@ def test_a_name_is_text_whatever_yaml_would_make_of_it(name: str):
     assert soul and soul.name == name
 
 
-@pytest.mark.parametrize("heading", ["## Purpose", "###### purpose ######", "# PURPOSE:", "   # Purpose"])
+@pytest.mark.parametrize(
+    "heading", ["## Purpose", "###### purpose ######", "# PURPOSE:", "   # Purpose", "#\tPurpose \t#\t"]
+)
 def test_sections_are_found_at_any_level(heading: str):
     text = f"---\nname: Ada\n---\n{BODY.replace('# Purpose', heading)}"
     assert parse_soul(text).problems == []

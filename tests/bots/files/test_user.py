@@ -1,8 +1,11 @@
+import time
+
 import pytest
 from tests.bots.files.told import told
 
 from forge.bots.files.parsed import Parsed
 from forge.bots.files.user import parse_user, render_user
+from forge.bots.versions.models import MAX_CONTENT
 
 
 @pytest.mark.parametrize("name", ["Ada", "-->", "a\n# b", "{name}", "<!--"])
@@ -51,3 +54,11 @@ def test_a_nul_is_refused():
 @pytest.mark.parametrize("piece", ["<!--", "<!-- -->", "```\n", "# ", "# #", "#  ", "<!--\n", "-->"])
 def test_a_long_file_of_nothing_but_marks_is_read(piece: str):
     assert parse_user(piece * (190_000 // len(piece))).value is not None
+
+
+@pytest.mark.parametrize("blanks", [" ", "\t", " #", "#"])
+def test_no_heading_takes_long_to_read(blanks: str):
+    text = f"# a{blanks * (MAX_CONTENT // 2 - 10)}b"
+    began = time.process_time()
+    assert parse_user(text).value == ""
+    assert time.process_time() - began < 5  # a pattern that goes back and forth takes minutes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
+_BLANK = " \t"
 
 _OPEN, _CLOSE = "<!--", "-->"
 
@@ -55,12 +56,19 @@ def sections(text: str) -> list[Section]:
         if heading:
             level = len(heading[1])
             around = [section for section in around if section.level < level]
-            around.append(Section((heading[2] or "").strip(), line.number, level))
+            around.append(Section(_title(line.text[heading.end() :]), line.number, level))
             found.append(around[-1])
         elif line.text.strip():
             for section in around:
                 section.is_empty = False
     return found
+
+
+def _title(rest: str) -> str:
+    """What follows the marks of a heading, without those that may close it. No pattern: one would try every blank."""
+    title = rest.strip()
+    bare = title.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1] in _BLANK else title
 
 
 def without_comments(text: str) -> tuple[str, int | None]:

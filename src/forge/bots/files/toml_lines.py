@@ -104,7 +104,8 @@ class KeyPlaces:
             content = tomllib.loads(statement.text)
             if statement.text.startswith("["):
                 table = _header(content)
-                self._starts.setdefault(table, statement.start)
+                for length in range(1, len(table) + 1):  # `[a.b]` makes `a`, too
+                    self._starts.setdefault(table[:length], statement.start)
                 continue
             for path in _paths(content):
                 self._starts.setdefault((*table, *path), statement.start)
