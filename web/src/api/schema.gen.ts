@@ -1658,7 +1658,7 @@ export interface components {
              */
             model: string;
             /** Temperature */
-            temperature: number;
+            temperature: number | null;
             /** Max Tokens */
             max_tokens: number;
             /** Soul Version */

@@ -17,7 +17,8 @@ def footer(message: Message) -> str:
 
 def _facts(facts: AnswerFacts) -> list[str]:
     said = [facts.model] if facts.model else []
-    said.append(f"temperature {facts.temperature:g}")
+    if facts.temperature is not None:
+        said.append(f"temperature {facts.temperature:g}")
     if facts.usage.sent or facts.usage.output:
         cached = f" ({facts.usage.cache_read:,} cached)" if facts.usage.cache_read else ""
         said.append(f"{facts.usage.sent:,} tokens in{cached}, {facts.usage.output:,} out")

@@ -55,7 +55,8 @@ class AnswerFacts(BaseModel):
     run_id: str
     model: str = ""
     """`provider:model`; empty until one has answered."""
-    temperature: float
+    temperature: float | None
+    """None when its model takes none."""
     max_tokens: int
     soul_version: int
     usage: Usage = Usage()

@@ -9,8 +9,11 @@ from forge.bots.chat.given import ChatInput
 from forge.bots.chat.models import AnswerFacts, Recalled
 from forge.bots.chat.scene import Branch, Scene
 from forge.bots.chat.summary import stretches, summary_prompt, tokens, too_many
+from forge.bots.models import Identity
 from forge.bots.readiness import Readiness
 from forge.kernel.clock import now
+from forge.llm.catalog import Target
+from forge.llm.sampling import takes_temperature
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import Told
 
@@ -53,7 +56,7 @@ class Preparing:
         window = min(target.price.context_window for target in targets)
         facts = AnswerFacts(
             run_id=step.run_id,
-            temperature=files.identity.temperature,
+            temperature=_temperature(files.identity, targets[0]),
             max_tokens=min(files.identity.max_tokens, max(1, window // SHARE_OF_WINDOW)),
             soul_version=files.soul_version,
             recalled=recalled,
@@ -87,3 +90,8 @@ class Preparing:
         found = await self._scene.memories.recall(bot_id, branch.question.text, limit=MOST_RECALLED)
         fitting = [match.memory for match in found if match.memory.id not in known]
         return [Recalled(id=memory.id, fact=memory.fact) for memory in fitting]
+
+
+def _temperature(identity: Identity, target: Target) -> float | None:
+    """What is not sent must not be shown either."""
+    return identity.temperature if takes_temperature(target.provider.kind, target.model) else None

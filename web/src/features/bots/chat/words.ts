@@ -14,7 +14,7 @@ export function factsOf({ model, temperature, usage, cost_micros, duration_ms }:
   const tokens = [`${formatTokens(sent)} in${cached}`, `${formatTokens(usage.output)} out`];
   return [
     model,
-    `temp ${temperature}`,
+    temperature == null ? "" : `temp ${temperature}`,
     ...(sent + usage.output > 0 ? tokens : []),
     model || cost_micros > 0 ? formatMicros(cost_micros) : "",
     duration_ms == null ? "" : formatDuration(duration_ms),

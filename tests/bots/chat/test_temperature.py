@@ -1,0 +1,51 @@
+"""The temperature under an answer is the one that was sent: some models take none."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.chats import PRICE, data, open_talk
+from tests.support.live import Live
+from tests.support.models import StartModels
+
+MODELS = {
+    "anthropic": ("claude-opus-4-6", "claude-opus-4-7", "claude-sonnet-5"),
+    "openai": ("gpt-4o", "gpt-5", "gpt-5.1", "o3", "llama3"),
+}
+SCRIPT = {"scenes": {"talk": {"turns": [{"text": "Tea."}], "after": "repeat"}}}
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    """This is about what is sent, not about where it is kept."""
+    return f"sqlite:///{tmp_path / 'forge.db'}"
+
+
+async def test_what_is_shown_is_what_was_sent(live_forge: Live, model_server: StartModels):
+    server = model_server(SCRIPT)
+    seen: dict[str, tuple[float | None, float | None]] = {}
+    async with live_forge.client() as client:
+        talk = await open_talk(client, server)
+        for kind, names in MODELS.items():
+            address = server.url + ("/v1" if kind == "openai" else "")
+            body = {"kind": kind, "base_url": address}
+            data(await client.put(f"/api/v1/models/providers/{kind}-script", json=body))
+            for name in names:
+                ref = f"{kind}-script:{name}"
+                data(await client.put("/api/v1/models/prices", params={"model": ref}, json=PRICE))
+                data(await client.patch("/api/v1/bots/ada", json={"model": ref, "temperature": 0.4}))
+                answer = await talk.say("What do you drink?")
+                (sent,) = (one.body for one in server.requests() if _asks(one.body, name))
+                seen[name] = (sent.get("temperature"), answer["answer"]["temperature"])
+    assert {name: shown for name, (_, shown) in seen.items()} == {
+        name: sent for name, (sent, _) in seen.items()
+    }
+    assert {name for name, (sent, _) in seen.items() if sent is None} == {
+        "claude-opus-4-7",
+        "claude-sonnet-5",
+        "gpt-5",
+        "o3",
+    }
+
+
+def _asks(body: dict[str, object], model: str) -> bool:
+    return body.get("model") == model and "<soul>" in str(body)
