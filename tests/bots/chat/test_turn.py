@@ -185,6 +185,24 @@ async def test_a_model_that_is_overloaded_for_a_moment_is_asked_again(
         assert (await talk.say("Well?"))["text"] == "At last."
 
 
+async def test_what_was_seen_of_an_answer_that_broke_off_is_kept(live_forge: Live, model_server: StartModels):
+    words = "one two three four"
+    cut = {"kind": "cut", "after": 2}
+    server = model_server(script({"text": words, "fault": cut}, piece_chars=4))
+    async with live_forge.client() as client:
+        talk = await open_talk(client, server)
+        turn = await talk.ask("Count")
+        run_id, session_id = turn["answer"]["answer"]["run_id"], turn["session"]["id"]
+        async with asyncio.timeout(60):  # until it pauses before another try
+            while not any(
+                event["type"] == "step.finished" and event["data"]["retry_in_s"]
+                for event in data(await client.get("/api/v1/events", params={"stream": f"run:{run_id}"}))
+            ):
+                await asyncio.sleep(0.02)
+        stopped = await talk.post(f"/sessions/{session_id}/stop")
+    assert stopped["text"] and words.startswith(stopped["text"])
+
+
 async def test_without_a_key_a_chat_says_what_to_do_and_keeps_nothing(live_forge: Live):
     async with live_forge.client() as client:
         data(await client.post("/api/v1/bots", json={"name": "Ada"}))

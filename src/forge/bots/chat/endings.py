@@ -54,6 +54,8 @@ class Endings:
         self._events = events
 
     async def summarised(self, tx: Tx, run_id: str, given: ChatInput, prepared: Prepared, text: str) -> None:
+        if await store.find_session(tx, given.session_id) is None:
+            return  # deleted meanwhile
         upto = prepared.stretches[-1][-1]
         summary = Summary(text=text, upto_id=upto, created_at=now())
         await store.insert_summary(tx, derived_id(run_id, "summary"), given.session_id, summary)
@@ -67,33 +69,27 @@ class Endings:
         )
         await self._events.append(tx, session_stream(given.session_id), told)
 
-    async def end(self, tx: Tx, given: ChatInput, ending: Ending) -> dict[str, Any] | None:
-        """None when nothing is due: it was stopped or deleted meanwhile, or did not come to an answer."""
+    async def end(self, tx: Tx, run_id: str, given: ChatInput, ending: Ending) -> dict[str, Any] | None:
+        """None when nothing is due: it was stopped or deleted meanwhile, or did not come to an answer.
+
+        The conversation is locked before its message, as by everybody who locks both.
+        """
+        session = await store.find_session(tx, given.session_id, lock=True)
         row = await store.find_message(tx, given.answer_id)
-        if row is None or row.answer is None:
+        if session is None or row is None or row.answer is None:
             return None
-        facts = taken(row.answer, ending.result) if ending.result else row.answer
-        values: dict[str, Any] = {} if ending.text is None else {"text": ending.text}
-        row = await store.change_message(
-            tx,
-            given.answer_id,
-            {MessageStatus.WRITING},
-            status=ending.status.value,
-            error=ending.error and ending.error.model_dump(mode="json"),
-            answer=facts.model_dump(mode="json"),
-            cost_micros=facts.cost_micros,
-            finished_at=now(),
-            **values,
+        values = _values(row, row.answer, ending)
+        row = (
+            await store.change_message(tx, row.id, {row.status}, of_run=run_id, **values) if values else None
         )
         if row is None:
             return None
-        session = await store.change_session(tx, given.session_id, updated_at=now())
+        session = await store.change_session(tx, session.id, updated_at=now()) or session
         await store.touch_bot(tx, given.bot_id, now())
         told = ChatAnswered(answer=await read_message(tx, row))
-        await self._events.append(tx, session_stream(given.session_id), told)
-        if session is not None:
-            await tell_changed(tx, self._events, session.bot_id, "session")
-        if session is None or ending.status is not MessageStatus.DONE:
+        await self._events.append(tx, session_stream(session.id), told)
+        await tell_changed(tx, self._events, session.bot_id, "session")
+        if row.status is not MessageStatus.DONE:
             return None
         return (await self._due(tx, session, row)).model_dump()
 
@@ -109,6 +105,21 @@ class Endings:
             remember_after=session.remembered_id,
             remember_upto=answer.id,
         )
+
+
+def _values(row: MessageRow, answer: AnswerFacts, ending: Ending) -> dict[str, Any] | None:
+    """What is different in the answer's row. An answer that was stopped just before it was whole stays stopped, with
+    all of its words."""
+    facts = taken(answer, ending.result) if ending.result else answer
+    values: dict[str, Any] = {"answer": facts.model_dump(mode="json"), "cost_micros": facts.cost_micros}
+    if ending.text is not None:
+        values["text"] = ending.text
+    if row.status is MessageStatus.STOPPED:
+        return None if ending.text is None else values
+    if row.status is not MessageStatus.WRITING:
+        return None
+    error = ending.error and ending.error.model_dump(mode="json")
+    return values | {"status": ending.status.value, "error": error, "finished_at": now()}
 
 
 def after(branch: Sequence[MessageRow], message_id: str | None) -> Sequence[MessageRow]:

@@ -15,6 +15,7 @@ from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import AnswerFacts, ChatAnswered, MessageStatus
 from forge.bots.chat.scene import Scene, resumed
 from forge.bots.chat.voice import Voice
+from forge.errors import ForgeError
 from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
@@ -64,12 +65,15 @@ class ChatHands(Hands):
         if not await self._claim(step):
             await self.gateway.money.write_off(Spender(step.account_id, step.key, step.run_id, spec.scope))
             return {"interrupted": True}
-        voice = Voice(self.database, self.events, part.session_id, part.answer_id, part.said)
+        voice = Voice(self.database, self.events, part.session_id, part.answer_id, step.run_id, part.said)
         whole = await self._whole(step.account_id, prompt)
         try:
             return await self.ask(step, turn, spec, whole, voice.say)
         except asyncio.CancelledError:
             await asyncio.shield(self._note_stopped(step, voice))
+            raise
+        except ForgeError:
+            await voice.keep()  # all that was seen of it, should it be the last try
             raise
 
     @survives_outage
@@ -77,7 +81,7 @@ class ChatHands(Hands):
         """And note what the answer is made with, now that somebody is asked for it."""
         number = step.number * MOST_ATTEMPTS + step.attempt
         async with self.database.begin() as tx:
-            row = await store.begin_try(tx, self.part.answer_id, number, self.part.said)
+            row = await store.begin_try(tx, self.part.answer_id, step.run_id, number, self.part.said)
             if row is None:
                 return False
             facts = joined(row.answer, self.part.facts)
@@ -129,6 +133,7 @@ class ChatHands(Hands):
                 tx,
                 row.id,
                 {MessageStatus.STOPPED},
+                of_run=step.run_id,
                 text=voice.text,
                 answer=facts.model_dump(mode="json"),
                 cost_micros=facts.cost_micros,

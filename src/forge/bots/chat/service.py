@@ -1,5 +1,6 @@
 """What people say to bots: ask, ask again, write on, stop."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from forge.bots.chat import store
@@ -130,7 +131,8 @@ class Chats:
             await self.events.append(tx, session_stream(session.id), ChatAnswered(answer=shown))
             await tell_changed(tx, self.events, session.bot_id, "session")
         if writing[0].run_id is not None:
-            await self.runs.cancel(account_id, writing[0].run_id, by=by)
+            with suppress(Conflict, NotFound):  # it has ended meanwhile
+                await self.runs.cancel(account_id, writing[0].run_id, by=by)
         return shown
 
     async def remember(self, account_id: str, session_id: str) -> None:

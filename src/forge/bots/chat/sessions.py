@@ -82,8 +82,8 @@ class Sessions:
                     "Somebody has just asked something in this conversation.", hint="Stop the answer first."
                 )
             await tell_changed(tx, self._events, row.bot_id, "session")
+            await store.delete_session(tx, row.id)  # the messages before the stream, as whoever writes them
             await self._events.delete(tx, session_stream(row.id))
-            await store.delete_session(tx, row.id)
             return session
 
     async def search(self, bot: Bot, words: str, *, limit: int) -> list[SearchHit]:

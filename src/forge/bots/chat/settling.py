@@ -6,6 +6,7 @@ Without it they would look as if they were being written for ever, and nothing m
 from forge.bots.chat import store
 from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import ChatAnswered, MessageStatus
+from forge.bots.chat.store import MessageRow
 from forge.bots.telling import tell_changed
 from forge.events.log import EventLog
 from forge.kernel.clock import now
@@ -27,17 +28,18 @@ class Settling:
         for row in writing:
             run = found.get(row.run_id or "")
             if run is None or run.status.is_final:
-                await self._end(row.id, run)
+                await self._end(row, run)
 
-    async def _end(self, message_id: str, run: Run | None) -> None:
+    async def _end(self, writing: MessageRow, run: Run | None) -> None:
         status = MessageStatus.INTERRUPTED
         if run is not None and run.status is RunStatus.CANCELLED:
             status = MessageStatus.STOPPED
         async with self._database.begin() as tx:
             row = await store.change_message(
                 tx,
-                message_id,
+                writing.id,
                 {MessageStatus.WRITING},
+                of_run=writing.run_id,
                 status=status.value,
                 error=run.error.model_dump(mode="json") if run and run.error else None,
                 finished_at=now(),

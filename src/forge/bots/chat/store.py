@@ -150,32 +150,29 @@ async def list_answering(tx: Tx) -> list[str]:
 
 
 async def change_message(
-    tx: Tx, message_id: str, expected: Collection[MessageStatus], **values: Any
+    tx: Tx, message_id: str, expected: Collection[MessageStatus], *, of_run: str | None = None, **values: Any
 ) -> MessageRow | None:
-    """None when it was in no expected state: somebody else was first."""
-    changed = await tx.execute(
-        sa.update(chat_messages)
-        .where(
-            chat_messages.c.id == message_id,
-            chat_messages.c.status.in_([status.value for status in expected]),
-        )
-        .values(**values)
-        .returning(*chat_messages.c)
-    )
-    found = changed.mappings().one_or_none()
-    return _message(found) if found else None
+    """None when it was in no expected state: somebody else was first. Whoever writes an answer says in which run: an
+    answer that was resumed belongs to another one, and the old one may not know that yet."""
+    found = [
+        chat_messages.c.id == message_id,
+        chat_messages.c.status.in_([status.value for status in expected]),
+    ]
+    if of_run is not None:
+        found.append(chat_messages.c.run_id == of_run)
+    return await _change(tx, found, values)
 
 
-async def begin_try(tx: Tx, message_id: str, number: int, text: str) -> MessageRow | None:
-    """The answer, when this try is the first to begin it; None when it was begun by a process that died."""
-    changed = await tx.execute(
-        sa.update(chat_messages)
-        .where(chat_messages.c.id == message_id, chat_messages.c.tries < number)
-        .values(tries=number, text=text)
-        .returning(*chat_messages.c)
-    )
-    found = changed.mappings().one_or_none()
-    return _message(found) if found else None
+async def begin_try(tx: Tx, message_id: str, run_id: str, number: int, text: str) -> MessageRow | None:
+    """The answer, when this try is the first to begin it; None when it was begun by a process that died, or is no
+    longer to be written by this run."""
+    found = [
+        chat_messages.c.id == message_id,
+        chat_messages.c.run_id == run_id,
+        chat_messages.c.status == MessageStatus.WRITING.value,
+        chat_messages.c.tries < number,
+    ]
+    return await _change(tx, found, {"tries": number, "text": text})
 
 
 async def touch_bot(tx: Tx, bot_id: str, at: datetime) -> None:
@@ -249,6 +246,16 @@ async def list_summaries(tx: Tx, session_id: str) -> list[Summary]:
         .order_by(chat_summaries.c.id.desc())
     )
     return [Summary(text=row.text, upto_id=row.upto_id, created_at=row.created_at) for row in found]
+
+
+async def _change(
+    tx: Tx, found: Collection[sa.ColumnElement[bool]], values: dict[str, Any]
+) -> MessageRow | None:
+    changed = await tx.execute(
+        sa.update(chat_messages).where(*found).values(**values).returning(*chat_messages.c)
+    )
+    row = changed.mappings().one_or_none()
+    return _message(row) if row else None
 
 
 def _message(row: Any) -> MessageRow:

@@ -64,7 +64,9 @@ class ChatKind:
             ending = replace(
                 ending, result=AgentResult.model_validate(await context.step("bill", self._bill))
             )
-        due = await context.transact("answered", lambda tx: self._endings.end(tx, given, ending))
+        due = await context.transact(
+            "answered", lambda tx: self._endings.end(tx, context.run_id, given, ending)
+        )
         if due is not None:
             await self._upkeep.do(context, given, Due.model_validate(due))
         return {"status": ending.status.value}

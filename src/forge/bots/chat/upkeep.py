@@ -109,7 +109,7 @@ class Upkeep:
             prepared = [PreparedFact.model_validate(one) for one in found]
             kept = await self._scene.memories.keep(tx, given.bot_id, given.session_id, prepared)
             facts = [Recalled(id=memory.id, fact=memory.fact) for memory in kept]
-            if facts:
+            if facts and await store.find_session(tx, given.session_id) is not None:
                 told = ChatRemembered(facts=facts)
                 await self._events.append(tx, session_stream(given.session_id), told)
             return [fact.model_dump() for fact in facts]

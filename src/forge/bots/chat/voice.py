@@ -21,12 +21,13 @@ LONGEST_WHISPER = 1000
 
 class Voice:
     def __init__(
-        self, database: Store, events: EventLog, session_id: str, message_id: str, said: str
+        self, database: Store, events: EventLog, session_id: str, message_id: str, run_id: str, said: str
     ) -> None:
         self._database = database
         self._events = events
         self._stream = session_stream(session_id)
         self._message_id = message_id
+        self._run_id = run_id
         self._texts = {"text": said, "thinking": ""}
         self._told = {"text": len(said), "thinking": 0}
         self._whispered = 0.0
@@ -60,4 +61,6 @@ class Voice:
     async def keep(self) -> None:
         self._kept = time.monotonic()
         async with self._database.begin() as tx:
-            await store.change_message(tx, self._message_id, {MessageStatus.WRITING}, text=self.text)
+            await store.change_message(
+                tx, self._message_id, {MessageStatus.WRITING}, of_run=self._run_id, text=self.text
+            )
