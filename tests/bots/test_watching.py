@@ -165,3 +165,29 @@ async def test_what_could_not_be_looked_at_is_looked_at_again(
         await told(house, "user", "user")
     assert "the files of bots could not be looked at: the disk is busy" in caplog.text
     assert "the files of atlas could not be looked at: the disk is busy" in caplog.text
+
+
+@pytest.mark.parametrize("name", [b"\xff", "\u00e9".encode(), b"a b", b"--"])
+async def test_a_folder_that_can_be_no_bots_is_nothing_to_notice(watched: House, name: bytes):
+    folder = os.fsencode(watched.folders.root) + b"/" + name
+    os.mkdir(folder)
+    watched.edit(USER, "Likes tea.\n")
+    await told(watched, "user")
+    watched.edit(USER, "Likes coffee.\n")
+    await told(watched, "user", "user")
+
+
+async def test_a_folder_of_all_bots_that_is_none_for_a_while_does_not_end_the_watch(
+    watched: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr("forge.bots.watching.AGAIN_S", 0.05)
+    root = watched.folders.root
+    root.rename(root.with_name("elsewhere"))
+    root.write_text("no folder")
+    async with asyncio.timeout(60):
+        while "the folder of all bots could not be looked at" not in caplog.text:
+            await asyncio.sleep(0.02)
+    root.unlink()
+    root.with_name("elsewhere").rename(root)
+    watched.edit(USER, "Likes tea.\n")
+    await told(watched, "user")

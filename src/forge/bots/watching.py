@@ -8,13 +8,14 @@ containers, when too much is watched, and when a folder is replaced by another o
 import asyncio
 import logging
 import os
+import re
 import time
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.bots.folder import Folders
-from forge.bots.models import BotFile
+from forge.bots.models import SLUG_PATTERN, BotFile
 from forge.bots.versions.service import Versions
 from forge.errors import ForgeError
 
@@ -36,7 +37,12 @@ async def watch(folders: Folders, versions: Versions) -> None:
     watcher = Watcher(versions)
     while True:
         began = time.monotonic()
-        found = await asyncio.to_thread(_look, folders.root)
+        try:
+            found = await asyncio.to_thread(_look, folders.root)
+        except OSError as error:
+            log.warning("the folder of all bots could not be looked at: %s", error)
+            await asyncio.sleep(AGAIN_S)
+            continue
         pause_s = max(PAUSE_S, SHARE * (time.monotonic() - began))
         await asyncio.sleep(pause_s if await watcher.compare(found) else AGAIN_S)
 
@@ -79,10 +85,11 @@ class Watcher:
 
 
 def _look(root: Path) -> dict[str, Stamp]:
-    """Of every folder, when and to what it and its files were last changed, as the system sees it."""
+    """Of every folder that can be a bot's, when and to what it and its files were last changed, as the system sees
+    it."""
     try:
         with os.scandir(root) as entries:
-            slugs = [entry.name for entry in entries if not entry.name.startswith(".")]
+            slugs = [entry.name for entry in entries if re.fullmatch(SLUG_PATTERN, entry.name)]
     except FileNotFoundError:
         return {}
     return {slug: tuple(_stamp(root / slug / name) for name in _NAMES) for slug in slugs}
