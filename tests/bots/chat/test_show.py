@@ -1,6 +1,7 @@
 """Answers on a screen: Markdown that is printed piece by piece, and text that cannot do more than be read."""
 
 import io
+from contextlib import redirect_stderr
 
 import pytest
 from hypothesis import given
@@ -78,6 +79,27 @@ def test_an_answer_whose_beginning_was_missed_is_whole_in_the_end():
     assert "all of it" in written("all of it")
 
 
+def test_a_list_begins_at_once():
+    seen = written("so:\n\n- a\n- b\n", "so:\n\n- a\n", "- b\n").rpartition("\x1b[2K")[2]
+    assert seen.startswith(" • a")
+
+
+def test_that_the_server_is_away_is_said_in_place_and_once():
+    """Whatever else is written while the answer moves leaves lines behind."""
+    out = Console(file=io.StringIO(), width=60, height=20, color_system=None, force_terminal=True)
+    view = LiveView(out)
+    view.begin("")
+    view.text("one\ntwo")
+    with redirect_stderr(io.StringIO()) as beside:
+        view.lost("The server does not answer. Trying again …")
+        view.lost("The server does not answer. Trying again …")
+    view.end("one\ntwo")
+    assert not beside.getvalue()
+    assert isinstance(out.file, io.StringIO)
+    assert "Trying again" in out.file.getvalue()
+    assert out.file.getvalue().rpartition("\x1b[2K")[2].split() == ["one", "two"]
+
+
 def test_links_show_where_they_lead_and_html_is_text():
     seen = rendered(
         "[my bank](https://evil.example) <b>bold</b>\n\n<script>alert(1)</script>\n\n\x1b]0;x\x07"
@@ -91,7 +113,7 @@ def test_links_show_where_they_lead_and_html_is_text():
     "text", ["[" * 3000, ">" * 3000, "- " * 3000, "*a " * 2000, "`" * 3000, "![(" * 1000]
 )
 def test_hostile_markdown_is_printed(text: str):
-    assert rendered(text)
+    assert "end" in rendered(f"{text}\n\nend")
 
 
 def test_plain_text_is_whole_whatever_was_missed(capsys: pytest.CaptureFixture[str]):

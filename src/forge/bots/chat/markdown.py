@@ -1,7 +1,10 @@
 """Markdown of a model in a terminal: safe, to be copied from, and printable piece by piece while it is written."""
 
+from itertools import dropwhile
+
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown
+from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.text import Text
 
@@ -42,6 +45,10 @@ class ModelMarkdown(Markdown):
             for child in token.children or ():
                 if child.type == "html_inline":
                     child.type = "text"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Without the empty line that a list would begin with."""
+        return dropwhile(lambda part: part == Segment.line(), super().__rich_console__(console, options))
 
     @property
     def last_block(self) -> int:

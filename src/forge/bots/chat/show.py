@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import click
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.segment import Segment
@@ -41,6 +42,10 @@ class View(Protocol):
 
     def thinking(self, piece: str) -> None: ...
 
+    def lost(self, message: str) -> None:
+        """The server is away, and may come back."""
+        ...
+
     def end(self, text: str) -> None:
         """All of it, as it is now."""
         ...
@@ -63,6 +68,9 @@ class PlainView:
     def thinking(self, piece: str) -> None:
         pass
 
+    def lost(self, message: str) -> None:
+        click.echo(message, err=True)
+
     def end(self, text: str) -> None:
         self.text(text[len(self._shown) :] if text.startswith(self._shown) else "")
         if not self._shown.endswith("\n"):
@@ -77,6 +85,9 @@ class NoView:
     def text(self, piece: str) -> None: ...
 
     def thinking(self, piece: str) -> None: ...
+
+    def lost(self, message: str) -> None:
+        click.echo(message, err=True)
 
     def end(self, text: str) -> None: ...
 
@@ -108,6 +119,11 @@ class LiveView:
     def thinking(self, piece: str) -> None:
         if self._live and not self._rest:
             self._live.update(Spinner("dots", Text(" thinking …", FAINT), style=FAINT))
+
+    def lost(self, message: str) -> None:
+        """Inside of what moves: anything else that is printed would be drawn over, and leave lines behind."""
+        if self._live:
+            self._live.update(Group(_Tail(self._rest), words(message, "yellow")))
 
     def end(self, text: str) -> None:
         """What was stopped may have been seen further than it was kept."""

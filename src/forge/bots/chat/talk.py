@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-import click
-
 from forge.bots.chat.following import Line, Listener
 from forge.bots.chat.models import Message, Session, Speaker, Turn
 from forge.bots.chat.show import View
@@ -87,7 +85,9 @@ class Talk:
         view.begin(shown)
         if not shown and answer.text:
             view.text(answer.text)
-        listener = Listener(view.text, view.thinking, _say_lost)
+        listener = Listener(
+            view.text, view.thinking, lambda error: view.lost(f"{error.message} Trying again …")
+        )
         text = answer.text
         try:
             ended = self._line.wait_for(answer, listener, is_resumed=is_resumed)
@@ -104,7 +104,3 @@ class Talk:
             return self.stop()
         except Conflict:  # it was done a moment before
             return next(message for message in self.messages() if message.id == answer.id)
-
-
-def _say_lost(error: ForgeError) -> None:
-    click.echo(f"{error.message} Trying again …", err=True)
