@@ -184,6 +184,9 @@ async def list_unremembered(
 ) -> list[SessionRow]:
     """Conversations that have been quiet for a while and have something that facts were not taken from yet."""
     table = chat_sessions
+    is_writing = sa.exists().where(
+        chat_messages.c.session_id == table.c.id, chat_messages.c.status == MessageStatus.WRITING.value
+    )
     found = await tx.execute(
         sa.select(table)
         .join(bots, bots.c.id == table.c.bot_id)
@@ -192,6 +195,7 @@ async def list_unremembered(
             table.c.updated_at > not_before,
             table.c.head_id.is_distinct_from(table.c.remembered_id),
             bots.c.deleted_at.is_(None),
+            ~is_writing,
         )
         .order_by(table.c.updated_at)
         .limit(limit)
