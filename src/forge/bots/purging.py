@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy.exc import SQLAlchemyError
 
 from forge.bots import store
+from forge.bots.chat.branches import session_stream
 from forge.bots.folder import Folders
 from forge.bots.models import Bot
 from forge.bots.service import KEPT
@@ -52,7 +53,7 @@ async def _purge(database: Store, events: EventLog, folders: Folders, bot_id: st
             return False
         await asyncio.to_thread(_discard, folders, bot)
         sessions = await store.session_ids(tx, bot_id)
-        await events.delete(tx, *(f"session:{session_id}" for session_id in sessions))
+        await events.delete(tx, *map(session_stream, sessions))
         await store.purge(tx, bot_id)
     return True
 

@@ -135,7 +135,7 @@ class Bots:
     async def clone(self, account_id: str, ref: str, name: str | None, *, by: str) -> BotView:
         """The same files under another name; no history, no memory, no conversations."""
         bot = await self.find(account_id, ref)
-        contents = await self._contents(account_id, bot)
+        contents = await self._contents(bot)
         name = name or bot.identity.display_name[: MAX_NAME - len(CLONE_SUFFIX)] + CLONE_SUFFIX
         contents[BotFile.IDENTITY] = change_identity(contents[BotFile.IDENTITY], {"display_name": name})
         return await self._make(account_id, slug_of(name), contents, by=by)
@@ -173,7 +173,7 @@ class Bots:
 
     async def export(self, account_id: str, ref: str) -> Bundle:
         bot = await self.find(account_id, ref)
-        return to_bundle(bot.slug, await self._contents(account_id, bot), self._clock())
+        return to_bundle(bot.slug, await self._contents(bot), self._clock())
 
     async def take_in(self, account_id: str, bundle: Bundle, *, by: str) -> BotView:
         """A new bot from an exported one. Nothing is made unless all of it is right."""
@@ -246,9 +246,9 @@ class Bots:
             if not self._folders.path(bot.slug).exists():
                 self._folders.create(bot.slug, contents)
 
-    async def _contents(self, account_id: str, bot: Bot) -> dict[BotFile, str]:
+    async def _contents(self, bot: Bot) -> dict[BotFile, str]:
         """Its four files, when all is well with them: what nobody accepted is not handed on."""
-        await self._versions.whole(bot, account_id)
+        await self._versions.whole(bot)
         return await asyncio.to_thread(self._read, bot)
 
     def _read(self, bot: Bot) -> dict[BotFile, str]:

@@ -4,7 +4,7 @@ import asyncio
 import os
 
 import pytest
-from tests.bots.versions.house import ACCOUNT, FIRST, START, House, another_process, soul
+from tests.bots.versions.house import FIRST, START, House, another_process, soul
 
 from forge.bots.errors import BotBlocked
 from forge.bots.files.identity import change_identity
@@ -46,7 +46,7 @@ async def test_an_edited_soul_waits_for_a_person(house: House):
     )
     assert len(await house.history(SOUL)) == 1
     with pytest.raises(BotBlocked) as caught:
-        await house.versions.whole(house.bot, ACCOUNT)
+        await house.versions.whole(house.bot)
     assert caught.value.message == "SOUL.md was changed outside of Forge and nobody has accepted it."
     assert caught.value.hint
     for verb in ("diff", "accept", "rollback"):
@@ -63,7 +63,7 @@ async def test_rolling_back_keeps_the_edit_in_the_history(house: House):
         (1, "Ada", "Created"),
     ]
     assert await house.text_of(SOUL, 2) == EDITED
-    assert (await house.versions.whole(house.bot, ACCOUNT)).soul_version == 3
+    assert (await house.versions.whole(house.bot)).soul_version == 3
 
 
 async def test_an_old_soul_that_is_put_back_by_hand_waits_too(house: House):
@@ -83,7 +83,7 @@ async def test_an_edit_with_a_mistake_stays_and_blocks(house: House):
     assert (state.content, state.version, state.is_accepted) == (BAD_IDENTITY, 1, False)
     assert [problem.line for problem in state.problems] == [4]
     with pytest.raises(BotBlocked, match=r"^IDENTITY\.md, line 4: ") as caught:
-        await house.versions.whole(house.bot, ACCOUNT)
+        await house.versions.whole(house.bot)
     assert "\n" not in caught.value.message
     problems, reason = await house.versions.problems(house.bot)
     assert (problems, reason) == (state.problems, caught.value.message)
@@ -106,7 +106,7 @@ async def test_a_file_that_is_gone_blocks_and_comes_back(house: House):
     assert (state.content, state.hash, state.is_accepted) == (None, None, False)
     assert [problem.message for problem in state.problems] == ["The file is gone."]
     with pytest.raises(BotBlocked, match=r"USER\.md: The file is gone\."):
-        await house.versions.whole(house.bot, ACCOUNT)
+        await house.versions.whole(house.bot)
     state = await house.versions.rollback(house.bot, USER, NewRollback(version=1), by="Ada")
     assert (state.content, state.is_accepted, house.on_disk(USER)) == (FIRST[USER], True, FIRST[USER])
 
@@ -130,7 +130,7 @@ async def test_what_is_no_text_blocks_and_is_kept_aside(house: House, what: str)
     state = await house.versions.state(house.bot, SOUL)
     assert (state.content, state.is_accepted, len(state.problems)) == (None, False, 1)
     with pytest.raises(BotBlocked):
-        await house.versions.whole(house.bot, ACCOUNT)
+        await house.versions.whole(house.bot)
     state = await house.versions.rollback(house.bot, SOUL, NewRollback(version=1), by="Ada")
     assert (state.content, state.is_accepted) == (FIRST[SOUL], True)
     aside = [one for one in path.parent.iterdir() if one.name.startswith("SOUL.md.")]
@@ -156,7 +156,7 @@ async def test_the_whole_bot_is_what_its_files_say(house: House):
     house.edit(IDENTITY, change_identity(FIRST[IDENTITY], {"temperature": 0}))
     house.edit(USER, "Likes tea.\n")
     house.edit(SKILLS, '[skills.tides]\nskill_name = "tides"\n')
-    found = await house.versions.whole(house.bot, ACCOUNT)
+    found = await house.versions.whole(house.bot)
     assert found == BotFiles(
         soul=found.soul,
         soul_text=FIRST[SOUL],

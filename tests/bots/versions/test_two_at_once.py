@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.bots.versions.house import ACCOUNT, FIRST, House, another_process, saving, soul
+from tests.bots.versions.house import FIRST, House, another_process, saving, soul
 
 from forge.bots.errors import FileChanged
 from forge.bots.models import BotFile
@@ -84,7 +84,7 @@ async def test_a_save_that_was_killed_is_finished_by_whoever_looks_next(
     )
     assert done.returncode == -signal.SIGKILL
     assert house.on_disk(SOUL) == (EDITED if when == "after" else FIRST[SOUL])
-    found = await house.versions.whole(house.bot, ACCOUNT)
+    found = await house.versions.whole(house.bot)
     assert (found.soul_text, found.soul_version, house.on_disk(SOUL)) == (EDITED, 2, EDITED)
     assert await house.history(SOUL) == [(2, "Ada", "Saved and killed"), (1, "Ada", "Created")]
     house.edit(SOUL, FIRST[SOUL])  # by hand this time, though it is what was there when the process died

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from forge.bots.readiness import bot_scope
+
 
 class ChatInput(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -16,4 +18,4 @@ class ChatInput(BaseModel):
 
     @property
     def scope(self) -> str:
-        return f"bot:{self.bot_id}"
+        return bot_scope(self.bot_id)

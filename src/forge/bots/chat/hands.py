@@ -102,7 +102,7 @@ class ChatHands(Hands):
             recalled = await self._recalled()
             asked = await self.scene.directive(part.bot_id, branch, recalled)
             history, _ = resumed(history, asked, part.said)
-        system = await self.scene.system(account_id, bot, branch.session)
+        system = await self.scene.system(bot, branch.session)
         return prompt.model_copy(
             update={"system": system, "messages": [*history, *prompt.messages], "settled": []}
         )

@@ -49,7 +49,7 @@ class Preparing:
     async def prepare(self, step: StepInfo, given: ChatInput) -> Told:
         scene, account_id = self._scene, step.account_id
         bot = await scene.bots.find(account_id, given.bot_id)
-        files = await scene.versions.whole(bot, account_id)
+        files = await scene.versions.whole(bot)
         targets = await self._readiness.check(account_id, bot.id, files.identity)
         branch = await scene.branch(given.session_id, given.question_id)
         recalled = [] if given.said else await self._recall(bot.id, branch)
@@ -61,7 +61,7 @@ class Preparing:
             soul_version=files.soul_version,
             recalled=recalled,
         )
-        system = tokens(await scene.system(account_id, bot, branch.session))
+        system = tokens(await scene.system(bot, branch.session))
         rows = branch.unsummarised
         count = too_many(rows[:-1], window - facts.max_tokens - system - tokens(branch.question.text))
         prepared = Prepared(
@@ -80,7 +80,8 @@ class Preparing:
     ) -> Told:
         """The summary of what was condensed before and of these messages."""
         branch = await self._scene.branch(given.session_id, given.question_id)
-        rows = [row for row in branch.rows if row.id in set(ids)]
+        wanted = set(ids)
+        rows = [row for row in branch.rows if row.id in wanted]
         return await self._aside.say(step, given.scope, model, summary_prompt(before, rows))
 
     async def _recall(self, bot_id: str, branch: Branch) -> list[Recalled]:

@@ -56,8 +56,8 @@ class Scene:
             rows = await store.list_branch(tx, session_id, question_id)
             return Branch(session, rows, await find_summary(tx, session_id, rows))
 
-    async def system(self, account_id: str, bot: Bot, session: SessionRow) -> str:
-        files = await self.versions.whole(bot, account_id)
+    async def system(self, bot: Bot, session: SessionRow) -> str:
+        files = await self.versions.whole(bot)
         standing = await self.memories.by_ids(bot.id, session.standing)
         skills = await self.shelf.texts(files.skills)
         return system_prompt(Knowledge(files, standing, skills, session.created_at))

@@ -147,7 +147,7 @@ class Chats:
                 f"{bot.slug} is {bot.status.value}.",
                 hint=f"Wake it: forge bots {'enable' if bot.status is BotStatus.DISABLED else 'unarchive'} {bot.slug}",
             )
-        files = await self.versions.whole(bot, account_id)
+        files = await self.versions.whole(bot)
         await self.readiness.check(account_id, bot.id, files.identity)
         return AnswerFacts(
             run_id="",

@@ -16,6 +16,7 @@ from forge.bots.chat.given import ChatInput
 from forge.bots.chat.models import ChatChanged, ChatRemembered, Recalled
 from forge.bots.chat.scene import Scene
 from forge.bots.memory.extraction import ExtractedFact, PreparedFact, extract
+from forge.bots.readiness import bot_scope
 from forge.bots.telling import tell_changed
 from forge.events.log import EventLog
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
@@ -46,7 +47,7 @@ class RememberInput(BaseModel):
 
     @property
     def scope(self) -> str:
-        return f"bot:{self.bot_id}"
+        return bot_scope(self.bot_id)
 
 
 class Upkeep:

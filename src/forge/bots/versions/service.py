@@ -123,7 +123,7 @@ class Versions:
         new = await self.get(bot, file, right)
         return await _diff(old.content, new.content, _named(old.number), _named(new.number))
 
-    async def whole(self, bot: Bot, account_id: str) -> BotFiles:
+    async def whole(self, bot: Bot) -> BotFiles:
         """All four files as a conversation needs them; `BotBlocked` when they do not allow one."""
         standings = await self._books.look(bot)
         return await asyncio.to_thread(whole, bot.slug, standings)
