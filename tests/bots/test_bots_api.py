@@ -89,6 +89,28 @@ def test_a_name_that_cannot_be_kept_is_refused(served: Server, paths: Callable[[
     assert folders(paths() - before) <= {made["slug"], "data/bots"}
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("x" * 201, "name: String should have at most 200 characters"),
+        (" \t ", "name: String should have at least 1 character"),
+        ("nul\0byte", "name: must not contain a NUL character"),
+    ],
+)
+def test_why_a_name_is_refused_is_said_in_words_for_people(served: Server, name: str, why: str):
+    with served.client() as client:
+        assert client.post(BOTS, json={"name": name}).json()["errors"][0]["message"] == why
+
+
+def test_blanks_around_a_name_are_not_part_of_it(served: Server):
+    made = served.call("POST", BOTS, {"name": " \tAtlas\n"})
+    assert made["identity"]["display_name"] == "Atlas"
+    changed = served.call("PATCH", f"{BOTS}/{made['id']}", {"name": "  Atlas the Second "})
+    assert changed["identity"]["display_name"] == "Atlas the Second"
+    cloned = served.call("POST", f"{BOTS}/{made['id']}/clone", {"name": " Otto "})
+    assert cloned["identity"]["display_name"] == "Otto"
+
+
 def test_half_a_character_is_refused(served: Server):
     with served.client() as client:
         headers = {"Content-Type": "application/json"}

@@ -65,7 +65,8 @@ def _explain(problem: dict[str, Any]) -> ForgeError:
     place, *path = problem["loc"]
     where = ".".join(str(part) for part in path) or str(place)
     hint = "Send a JSON object, with Content-Type: application/json." if where == "body" else None
-    return Invalid(f"{where}: {problem['msg']}", hint=hint, field=where)
+    message = problem["msg"].removeprefix("Value error, ")
+    return Invalid(f"{where}: {message}", hint=hint, field=where)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:

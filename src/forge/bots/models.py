@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from forge.events.models import EventData
 
@@ -21,11 +21,17 @@ def _without_nul(text: str) -> str:
     return text
 
 
-Words = Annotated[str, AfterValidator(_without_nul)]
+NO_NUL = AfterValidator(_without_nul)
+"""Behind the other rules of a text: in front of them, they would speak of items instead of characters."""
+Words = Annotated[str, NO_NUL]
 """Text of a person, whatever it says."""
-Name = Annotated[Words, Field(min_length=1, max_length=MAX_NAME)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]
+GivenName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME), NO_NUL
+]
+"""As somebody types it."""
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
-Tag = Annotated[Words, Field(min_length=1, max_length=40)]
+Tag = Annotated[str, Field(min_length=1, max_length=40), NO_NUL]
 
 
 class BotStatus(StrEnum):
@@ -84,15 +90,15 @@ class Identity(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     display_name: Name
-    description: Annotated[Words, Field(max_length=1000)] = ""
+    description: Annotated[str, Field(max_length=1000), NO_NUL] = ""
     category: Category = Category.ASSISTANT
     tags: Annotated[list[Tag], Field(max_length=20)] = []
-    provider: Annotated[Words, Field(min_length=1, max_length=32)] | None = None
-    model: Annotated[Words, Field(min_length=1, max_length=200)] | None = None
+    provider: Annotated[str, Field(min_length=1, max_length=32), NO_NUL] | None = None
+    model: Annotated[str, Field(min_length=1, max_length=200), NO_NUL] | None = None
     """None follows whatever is chosen for bots in Settings, Models."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
-    avatar: Annotated[Words, Field(min_length=1, max_length=16)] = "🤖"
+    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] = "🤖"
     colour: Colour = "#e2703a"
     memory: bool = True
     """Whether facts are taken from its conversations."""
@@ -109,8 +115,10 @@ class Soul(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
-    traits: Annotated[list[Annotated[Words, Field(min_length=1, max_length=100)]], Field(max_length=30)] = []
-    tone: Annotated[Words, Field(max_length=200)] = ""
+    traits: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=100), NO_NUL]], Field(max_length=30)
+    ] = []
+    tone: Annotated[str, Field(max_length=200), NO_NUL] = ""
     body: str = ""
 
 
@@ -121,7 +129,7 @@ class SkillEntry(BaseModel):
 
     skill_name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     enabled: bool = True
-    version: Annotated[Words, Field(max_length=64)] | None = None
+    version: Annotated[str, Field(max_length=64), NO_NUL] | None = None
     capabilities: list[Annotated[str, Field(max_length=64)]] = []
     overrides: dict[str, str] = {}
 
@@ -175,15 +183,15 @@ class NewBot(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Name
-    description: Annotated[Words, Field(max_length=1000)] = ""
+    name: GivenName
+    description: Annotated[str, Field(max_length=1000), NO_NUL] = ""
     category: Category = Category.ASSISTANT
     tags: Annotated[list[Tag], Field(max_length=20)] = []
-    provider: Annotated[Words, Field(min_length=1, max_length=32)] | None = None
-    model: Annotated[Words, Field(min_length=1, max_length=200)] | None = None
+    provider: Annotated[str, Field(min_length=1, max_length=32), NO_NUL] | None = None
+    model: Annotated[str, Field(min_length=1, max_length=200), NO_NUL] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
-    avatar: Annotated[Words, Field(min_length=1, max_length=16)] | None = None
+    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] | None = None
     colour: Colour | None = None
     soul: Words | None = Field(default=None, description="A whole SOUL.md; without it one is written.")
     user: Words | None = Field(default=None, description="A whole USER.md.")
@@ -194,19 +202,19 @@ class BotChange(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: Name | None = None
-    description: Annotated[Words, Field(max_length=1000)] | None = None
+    name: GivenName | None = None
+    description: Annotated[str, Field(max_length=1000), NO_NUL] | None = None
     category: Category | None = None
     tags: Annotated[list[Tag], Field(max_length=20)] | None = None
-    provider: Annotated[Words, Field(max_length=32)] | None = Field(
+    provider: Annotated[str, Field(max_length=32), NO_NUL] | None = Field(
         default=None, description="Empty: back to the default."
     )
-    model: Annotated[Words, Field(max_length=200)] | None = Field(
+    model: Annotated[str, Field(max_length=200), NO_NUL] | None = Field(
         default=None, description="Empty: back to the default."
     )
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     max_tokens: Annotated[int, Field(ge=1, le=200_000)] | None = None
-    avatar: Annotated[Words, Field(min_length=1, max_length=16)] | None = None
+    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] | None = None
     colour: Colour | None = None
     memory: bool | None = None
     status: BotStatus | None = None
@@ -219,7 +227,7 @@ class BotChange(BaseModel):
 class NewClone(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    name: Name | None = Field(default=None, description="Without it: the name, and (Clone).")
+    name: GivenName | None = Field(default=None, description="Without it: the name, and (Clone).")
 
 
 def _known_format(number: object) -> object:

@@ -6,15 +6,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import Words
+from forge.bots.models import NO_NUL
 from forge.events.models import EventData
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import Problem
 
 MAX_MESSAGE = 100_000
-Title = Annotated[Words, Field(min_length=1, max_length=200)]
-MessageText = Annotated[Words, Field(min_length=1, max_length=MAX_MESSAGE, pattern=r"\S")]
+Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+MessageText = Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE, pattern=r"\S"), NO_NUL]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import Words
+from forge.bots.models import NO_NUL
 
 MAX_FACT = 1000
 MOST_MEMORIES = 5000
 """Of one bot."""
-Fact = Annotated[Words, Field(min_length=1, max_length=MAX_FACT, pattern=r"\S")]
+Fact = Annotated[str, Field(min_length=1, max_length=MAX_FACT, pattern=r"\S"), NO_NUL]
 
 
 class MemoryCategory(StrEnum):

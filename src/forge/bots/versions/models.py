@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import BotFile, FileProblem, Words
+from forge.bots.models import NO_NUL, BotFile, FileProblem
 
 MAX_CONTENT = 200_000
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Content = Annotated[Words, Field(max_length=MAX_CONTENT)]
-Message = Annotated[Words, Field(max_length=500)]
+Content = Annotated[str, Field(max_length=MAX_CONTENT), NO_NUL]
+Message = Annotated[str, Field(max_length=500), NO_NUL]
 
 BY_HAND = "by hand"
 """The author of a change that was made in the file itself: nobody knows who that was."""
