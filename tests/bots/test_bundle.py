@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 from tests.bots.workshop import ME, Workshop
+from tests.support.loop import watch_loop
 
 from forge.bots.models import BotFile, Bundle, NewBot
 from forge.errors import Invalid
@@ -87,3 +88,13 @@ async def test_what_is_not_a_bot_is_refused_and_nothing_is_made(
 def test_a_bundle_of_a_newer_forge_says_so():
     with pytest.raises(ValidationError, match=r"made by a newer Forge \(format 2\)"):
         Bundle.model_validate({"forge_bot": 2, "slug": "x", "exported_at": now(), "files": {}})
+
+
+async def test_a_bundle_is_read_beside_everything_else(shop: Workshop):
+    identity = f"---\ndisplay_name: Atlas\ntags: [{'a, ' * 300_000}]\n---\n"
+
+    async def take_in() -> None:
+        with pytest.raises(Invalid, match="is longer than"):
+            await shop.bots.take_in(ME, bundle({"SOUL.md": SOUL, "IDENTITY.md": identity}), by="Bob")
+
+    assert (await watch_loop(take_in())).share < 0.5

@@ -169,8 +169,7 @@ async def test_what_could_not_be_looked_at_is_looked_at_again(
 
 @pytest.mark.parametrize("name", [b"\xff", "\u00e9".encode(), b"a b", b"--"])
 async def test_a_folder_that_can_be_no_bots_is_nothing_to_notice(watched: House, name: bytes):
-    folder = os.fsencode(watched.folders.root) + b"/" + name
-    os.mkdir(folder)
+    (watched.folders.root / os.fsdecode(name)).mkdir()
     watched.edit(USER, "Likes tea.\n")
     await told(watched, "user")
     watched.edit(USER, "Likes coffee.\n")

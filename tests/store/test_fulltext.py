@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.loop import watch_loop
 
 from forge.bots.tables import bot_memories, bots, chat_messages, chat_sessions
 from forge.kernel.clock import now
@@ -158,6 +159,14 @@ async def test_hits_are_marked_in_an_excerpt(filled: Store):
     assert hit.excerpt.startswith("… before before") and hit.excerpt.endswith(" after …")
     assert "before the ⟦needle⟧ in a ⟦haystack⟧ of ⟦needles⟧ after" in hit.excerpt
     assert len(hit.excerpt) < 250
+
+
+async def test_excerpts_of_long_messages_are_made_beside_everything_else(store: Store):
+    await add_bot(store, "b1", "s1")
+    wanted = " ".join(f"lisbon{number}" for number in range(30))
+    for number in range(40):
+        await add_message(store, "s1", f"m{number}", f"{'lisbo baab ' * 9000} {wanted}")
+    assert (await watch_loop(found(store, wanted))).share < 0.5
 
 
 async def test_a_message_is_found_when_it_is_finished(store: Store):

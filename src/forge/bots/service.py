@@ -137,7 +137,9 @@ class Bots:
         bot = await self.find(account_id, ref)
         contents = await self._contents(bot)
         name = name or bot.identity.display_name[: MAX_NAME - len(CLONE_SUFFIX)] + CLONE_SUFFIX
-        contents[BotFile.IDENTITY] = change_identity(contents[BotFile.IDENTITY], {"display_name": name})
+        contents[BotFile.IDENTITY] = await asyncio.to_thread(
+            change_identity, contents[BotFile.IDENTITY], {"display_name": name}
+        )
         return await self._make(account_id, slug_of(name), contents, by=by)
 
     async def delete(self, account_id: str, ref: str, *, by: str) -> BotView:
@@ -177,8 +179,9 @@ class Bots:
 
     async def take_in(self, account_id: str, bundle: Bundle, *, by: str) -> BotView:
         """A new bot from an exported one. Nothing is made unless all of it is right."""
-        contents = contents_of(bundle)
-        return await self._make(account_id, slug_for(bundle, contents), contents, by=by)
+        contents = await asyncio.to_thread(contents_of, bundle)
+        slug = await asyncio.to_thread(slug_for, bundle, contents)
+        return await self._make(account_id, slug, contents, by=by)
 
     async def skills(self, account_id: str, ref: str) -> list[SkillView]:
         bot = await self.find(account_id, ref)
@@ -228,7 +231,7 @@ class Bots:
                 raise BotBlocked(
                     "IDENTITY.md is gone.", hint=f"Put it back: forge bots files rollback {bot.slug} identity"
                 )
-            content = change_identity(state.content, changes)
+            content = await asyncio.to_thread(change_identity, state.content, changes)
             new = NewContent(content=content, base_hash=base_hash or state.hash, message=message)
             try:
                 await self._versions.save(bot, BotFile.IDENTITY, new, by=by)

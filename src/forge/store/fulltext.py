@@ -4,12 +4,14 @@ A word is a run of letters and digits; upper and lower case are the same; there 
 language it would be right for. Both databases take the same words out of a text (migration 0006 sees to that).
 """
 
+import asyncio
 import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, groupby, islice
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -93,8 +95,7 @@ async def match_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[Me
         return []
     terms = [(word, False) for word in wanted[:-1]] + [(wanted[-1], True)]
     found = await tx.execute(_MESSAGES[_kind(tx)], _parameters(tx, bot_id, terms, limit, together=True))
-    pattern = _pattern(terms)
-    return [MessageHit(row.id, _excerpt(row.text, pattern), row.rank) for row in found]
+    return await asyncio.to_thread(_hits, found.all(), _pattern(terms))
 
 
 async def match_memories(tx: Tx, bot_id: str, beginnings: Sequence[str], limit: int) -> list[MemoryHit]:
@@ -137,6 +138,11 @@ def _pattern(terms: Sequence[tuple[str, bool]]) -> re.Pattern[str]:
     longest_first = sorted(terms, key=lambda term: -len(term[0]))
     ways = [re.escape(word) + (r"[^\W_]*" if is_begun else "") for word, is_begun in longest_first]
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?![^\W_])", re.IGNORECASE)
+
+
+def _hits(rows: Sequence[sa.Row[Any]], pattern: re.Pattern[str]) -> list[MessageHit]:
+    """Long messages take a while, many of them seconds: call it in a thread."""
+    return [MessageHit(row.id, _excerpt(row.text, pattern), row.rank) for row in rows]
 
 
 def _excerpt(text: str, pattern: re.Pattern[str]) -> str:

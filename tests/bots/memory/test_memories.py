@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from tests.bots.memory.brain import BOT, OTHER, TALK, Brain
+from tests.support.loop import watch_loop
 
 from forge.bots.memory import keeping, service
 from forge.bots.memory.models import Memory, MemoryCategory, MemoryChange, NewMemory
 from forge.bots.tables import bot_memories, bots, chat_sessions
 from forge.errors import Conflict, NotFound
+from forge.kernel.clock import now
 from forge.store.paging import Cursor
 
 
@@ -211,6 +213,27 @@ async def test_a_secret_is_not_kept(brain: Brain):
     assert await brain.learn("The person's password is hunter2.", "The person uses a password manager.") == [
         "The person uses a password manager."
     ]
+
+
+async def test_many_memories_are_compared_beside_everything_else(wordy: Brain):
+    said = " ".join(f"слово{number}" for number in range(100))
+    at = now()
+    common: dict[str, Any] = {
+        "bot_id": BOT,
+        "category": "fact",
+        "importance": 3,
+        "is_pinned": False,
+        "author": "chat",
+    }
+    rows = [
+        {"id": f"m{n}", "fact": f"{n} {said}", "recalled": 0, "created_at": at, "updated_at": at, **common}
+        for n in range(1500)
+    ]
+    async with wordy.store.begin() as tx:
+        await tx.execute(sa.insert(bot_memories), rows)
+    added = await watch_loop(wordy.memories.add(BOT, NewMemory(fact="Likes tea.")))
+    learned = await watch_loop(wordy.learn("Likes coffee.", category="correction"))
+    assert max(added.share, learned.share) < 0.5
 
 
 async def test_a_fact_that_a_person_wrote_anew_is_theirs(brain: Brain):

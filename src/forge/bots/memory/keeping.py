@@ -1,5 +1,6 @@
 """Takes facts of a conversation into a bot's memory: what it knows is dropped, what was corrected is replaced."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -33,16 +34,22 @@ class Keeping:
         return [memory for memory in kept if memory is not None]
 
     async def _keep(self, fact: PreparedFact, at: datetime) -> Memory | None:
+        is_known, old = await asyncio.to_thread(self._compare, fact)
+        if is_known:
+            return None
+        if old is not None:
+            return await self._replace(old, fact, at)
+        return await self._insert(fact, at) if await self._make_room() else None
+
+    def _compare(self, fact: PreparedFact) -> tuple[bool, Known | None]:
+        """Whether it is known, and what it corrects. Takes a while where there are thousands: call it in a thread."""
         close = self._similarities(fact)
         is_correction = fact.category is MemoryCategory.CORRECTION
         wording = Wording(fact.fact)
         for known, similarity in zip(self._known, close, strict=True):
             if says_the_same(wording, known.wording, None if is_correction else similarity):
-                return None
-        old = self._corrected(wording, close) if is_correction else None
-        if old is not None:
-            return await self._replace(old, fact, at)
-        return await self._insert(fact, at) if await self._make_room() else None
+                return True, None
+        return False, self._corrected(wording, close) if is_correction else None
 
     def _similarities(self, fact: PreparedFact) -> list[float | None]:
         """To every known fact; None where they cannot be compared."""

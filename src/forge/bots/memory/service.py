@@ -1,5 +1,6 @@
 """What people can do with a bot's memory, and what a conversation takes from it."""
 
+import asyncio
 from collections.abc import Sequence
 
 from forge.bots.memory import store
@@ -19,7 +20,7 @@ from forge.bots.memory.models import (
 )
 from forge.bots.memory.recall import Recall
 from forge.bots.memory.sameness import Wording, says_the_same
-from forge.bots.memory.store import Embedding
+from forge.bots.memory.store import Embedding, Known
 from forge.bots.telling import tell_changed
 from forge.errors import Conflict, NotFound
 from forge.events.log import EventLog
@@ -139,10 +140,14 @@ class Memories:
                 f"This bot remembers {MOST_MEMORIES:,} things, and that is the most it can.",
                 hint="Let it forget some first.",
             )
-        wording = Wording(fact)
-        for known in await store.list_known(tx, bot_id):
-            if says_the_same(wording, known.wording, None):
-                raise Conflict("It remembers that already.", hint=f"Change it instead: {known.id}")
+        found = await asyncio.to_thread(_find_same, Wording(fact), await store.list_known(tx, bot_id))
+        if found is not None:
+            raise Conflict("It remembers that already.", hint=f"Change it instead: {found.id}")
+
+
+def _find_same(wording: Wording, known: Sequence[Known]) -> Known | None:
+    """Takes a while where there are thousands: call it in a thread."""
+    return next((one for one in known if says_the_same(wording, one.wording, None)), None)
 
 
 def _columns(embedding: Embedding | None) -> dict[str, str | bytes | None]:

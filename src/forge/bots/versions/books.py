@@ -71,13 +71,13 @@ class Books:
 
     async def keep(self, bot: Bot, standing: Standing, versions: Sequence[NewVersion]) -> bool:
         """As the next versions, with what that changes in the bot's row; False when somebody else was first."""
-        at = now()
+        at, identity = now(), None
+        if standing.file is BotFile.IDENTITY:
+            identity = (await asyncio.to_thread(parse_identity, versions[-1].content)).value
         async with self._database.begin() as tx:
             for number, version in enumerate(versions, standing.head.number + 1):
                 if not await store.insert(tx, bot.id, standing.file, number, version, at):
                     return False  # the first of them, so nothing was kept
-            newest = versions[-1].content
-            identity = parse_identity(newest).value if standing.file is BotFile.IDENTITY else None
             account_id = await store.touch_bot(tx, bot.id, at, identity)
             self._tell(tx, account_id, bot, standing.file)
         return True
