@@ -51,9 +51,9 @@ def test_the_answer_alone_goes_to_standard_output(terminal: Terminal):
 
 def test_what_is_piped_in_is_the_question_or_follows_it(parlour: Parlour, terminal: Terminal):
     assert terminal("chat", "atlas", "--quiet", stdin="the tide, please\n").out == f"{ANSWER}\n"
-    answer = terminal("chat", "atlas", "--json", "What does this say?", stdin="the tide table").data
+    answer = terminal("chat", "atlas", "--json", "What does this say?", stdin="  the tide table\n\n").data
     question = parlour.messages(answer["session_id"])[0]
-    assert question["text"] == "What does this say?\n\nthe tide table"
+    assert question["text"] == "What does this say?\n\n  the tide table"
 
 
 def test_json_is_the_answer_as_the_api_has_it(parlour: Parlour, terminal: Terminal):

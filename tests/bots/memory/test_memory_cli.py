@@ -44,7 +44,9 @@ def test_a_memory_is_added_changed_pinned_recalled_and_forgotten(memories):
     assert "📌 Lives in Porto." in memories("list").out
     [match] = memories("recall", "Porto", "--json").data
     assert (match["memory"]["id"], match["by"]) == (added["id"], "meaning")
-    assert "Lives in Porto." in memories("recall", "Porto").out
+    recalled = memories("recall", "Porto")
+    assert "Lives in Porto." in recalled.out and recalled.err == "Found by meaning.\n"
+    assert "Pinned memories go along all the same." in memories("recall", "the price of copper").err
     assert memories("forget", begun).out == "Forgotten: Lives in Porto.\n"
     assert "remembers nothing" in memories("list").err
 

@@ -69,7 +69,7 @@ def _question(message: str | None) -> str | None:
         return None
     try:
         piped = sys.stdin.read() if is_piped or message is None else ""
-        text = "\n\n".join(part for part in (message or "", piped) if part.strip())
+        text = "\n\n".join(part for part in (message or "", piped.rstrip()) if part.strip())
         text.encode()
     except UnicodeError as error:
         raise Invalid("This is not text in UTF-8.") from error

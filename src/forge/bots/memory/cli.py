@@ -146,9 +146,8 @@ def recall(bot: str, question: str, limit: int, as_json: bool) -> None:
     if found:
         console().print(rows)
     else:
-        click.echo("Nothing fits.", err=True)
-    if way.hint:
-        click.echo(f"Found by words. {way.hint}", err=True)
+        click.echo("Nothing fits. Pinned memories go along all the same.", err=True)
+    click.echo(" ".join(filter(None, (f"Found by {way.by}.", way.hint))), err=True)
 
 
 def _change(bot: str, memory: str, body: dict[str, Any], *, as_json: bool) -> None:
