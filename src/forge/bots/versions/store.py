@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from forge.bots.models import Bot, BotFile, Identity
 from forge.bots.tables import bot_versions, bots
 from forge.bots.versions.models import FileVersion, FileVersionDetail
+from forge.errors import NotFound
 from forge.store.engine import Tx
 
 _BOT = [bots.c[name] for name in Bot.model_fields]
@@ -106,12 +107,17 @@ async def list_versions(
 
 
 async def touch_bot(tx: Tx, bot_id: str, at: datetime, identity: Identity | None) -> str:
-    """The bot is another now, and if its identity is given that is the newest. Returns whose bot it is."""
+    """The bot is another now, and if its identity is given that is the newest. Returns whose bot it is. Raises when it
+    was deleted meanwhile: its folder is in the trash, and must not be begun anew."""
     values: dict[str, Any] = {"updated_at": at}
     if identity is not None:
         values["identity"] = identity.model_dump(mode="json")
-    statement = sa.update(bots).where(bots.c.id == bot_id).values(**values).returning(bots.c.account_id)
-    return (await tx.execute(statement)).scalar_one()
+    is_there = bots.c.id == bot_id, bots.c.deleted_at.is_(None)
+    statement = sa.update(bots).where(*is_there).values(**values).returning(bots.c.account_id)
+    account_id: str | None = (await tx.execute(statement)).scalar_one_or_none()
+    if account_id is None:
+        raise NotFound("This bot was deleted a moment ago.", hint="List them: forge bots list --deleted")
+    return account_id
 
 
 async def account_of(tx: Tx, bot_id: str) -> str:
