@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from forge.bots.chat.prompt import quoted
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.messages import said
@@ -37,7 +38,8 @@ class Aside:
 
 
 def title_prompt(asked: str, answered: str) -> Prompt:
-    text = f"<conversation>\nPerson: {asked[:MOST_READ]}\n\nBot: {answered[:MOST_READ]}\n</conversation>"
+    spoken = f"Person: {quoted(asked[:MOST_READ])}\n\nBot: {quoted(answered[:MOST_READ])}"
+    text = f"<conversation>\n{spoken}\n</conversation>"
     return Prompt(system=TITLE, messages=[said(text)], max_output=TITLE_TOKENS, temperature=0.3)
 
 

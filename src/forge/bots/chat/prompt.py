@@ -15,8 +15,22 @@ from forge.bots.memory.models import Memory
 from forge.bots.shelf import SkillText
 from forge.bots.versions.whole import BotFiles
 
-SECTIONS = ("soul", "identity", "user", "memory", "skills", "skill", "instructions", "recalled", "summary")
-_TAG = re.compile(rf"<(?=/?(?:{'|'.join(SECTIONS)})\b)", re.IGNORECASE)
+SECTIONS = (
+    "soul",
+    "identity",
+    "user",
+    "memory",
+    "skills",
+    "skill",
+    "instructions",
+    "recalled",
+    "summary",
+    "before",
+    "conversation",
+)
+"""Of every prompt about a conversation: of its own, of its summary's, of its title's."""
+_TAG = re.compile(rf"<(?=\s{{0,9}}/?\s{{0,9}}(?:{'|'.join(SECTIONS)})\b)", re.IGNORECASE)
+"""Blanks as well: a parser would not take such a tag for one, a model does."""
 
 INSTRUCTIONS = """\
 You are the bot described above, in a conversation with one person.
