@@ -101,7 +101,7 @@ class ChatHands(Hands):
         if part.said:
             recalled = await self._recalled()
             asked = await self.scene.directive(part.bot_id, branch, recalled)
-            history, _ = resumed(history, asked, part.said)
+            history = resumed(history, asked, part.said)
         system = await self.scene.system(bot, branch.session)
         return prompt.model_copy(
             update={"system": system, "messages": [*history, *prompt.messages], "settled": []}

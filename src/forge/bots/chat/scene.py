@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from forge.bots.chat import store
 from forge.bots.chat.branches import find_summary
 from forge.bots.chat.models import Speaker, Summary
-from forge.bots.chat.prompt import RESUME, SUMMARY, Knowledge, question, quoted, system_prompt
+from forge.bots.chat.prompt import SUMMARY, Knowledge, question, quoted, system_prompt
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.memory.models import Memory
 from forge.bots.memory.service import Memories
@@ -96,11 +96,6 @@ def messages_of(rows: Sequence[MessageRow], known: dict[str, Memory]) -> list[Me
     return found
 
 
-def resumed(history: list[Message], asked: str, partial: str) -> tuple[list[Message], str]:
-    """The question and what there is of its answer, and what to say so that it goes on."""
-    before: list[Message] = [
-        *history,
-        UserMessage(parts=[Text(text=asked)]),
-        AssistantMessage(parts=[Text(text=partial)]),
-    ]
-    return before, RESUME
+def resumed(history: list[Message], asked: str, partial: str) -> list[Message]:
+    """With the question and what there is of its answer, so that it can be asked to go on."""
+    return [*history, UserMessage(parts=[Text(text=asked)]), AssistantMessage(parts=[Text(text=partial)])]
