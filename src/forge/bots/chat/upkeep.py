@@ -23,13 +23,15 @@ from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.models import Role
 from forge.llm.money import Spender
-from forge.runs.attempt import StepInfo
+from forge.runs.attempt import Retry, StepInfo
 from forge.runs.context import RunContext, StepFailed
 from forge.runs.journal import Told
 from forge.runs.kinds import RunKind
 from forge.store.engine import Tx
 
 REMEMBER = "remember"
+PATIENT = Retry(attempts=8, first_delay_s=2.0, factor=4.0, longest_delay_s=3600.0)
+"""Nobody waits for it, so a provider may be away for almost two hours; what was said is not looked at again."""
 MOST_KNOWN = 100
 """Facts a model is shown so that it does not write them down again."""
 
@@ -62,7 +64,7 @@ class Upkeep:
         return RunKind(REMEMBER, RememberInput, self.run, title=lambda given: f"Remember: {given.title}")
 
     async def run(self, context: RunContext, given: RememberInput) -> dict[str, Any]:
-        return {"facts": await self._remember(context, given)}
+        return {"facts": await self._remember(context, given, PATIENT)}
 
     async def do(self, context: RunContext, given: ChatInput, due: Due) -> None:
         if due.needs_title:
@@ -76,8 +78,11 @@ class Upkeep:
                 after_id=due.remember_after,
                 upto_id=due.remember_upto,
             )
-            with suppress(StepFailed):  # told in the log of this run
-                await self._remember(context, wanted)
+            try:
+                await self._remember(context, wanted, RETRY)
+            except StepFailed as failed:  # told in the log of this run
+                if failed.problem.retryable:
+                    await context.transact("not remembered", lambda tx: _give_back(tx, wanted))
 
     async def _give_title(self, context: RunContext, given: ChatInput) -> None:
         said = await context.step("title", self._make_title, given, retry=RETRY)
@@ -101,8 +106,8 @@ class Upkeep:
         prompt = title_prompt(branch.rows[0].text, branch.rows[-1].text)
         return await self._aside.say(step, given.scope, bot.identity.ref, prompt)
 
-    async def _remember(self, context: RunContext, given: RememberInput) -> int:
-        found = await context.step("extract", self._extract, given, retry=RETRY)
+    async def _remember(self, context: RunContext, given: RememberInput, retry: Retry) -> int:
+        found = await context.step("extract", self._extract, given, retry=retry)
         if not found:
             return 0
 
@@ -137,3 +142,10 @@ class Upkeep:
             return await extract(self._gateway, spender, said, known)
         except (ModelKeyRefused, ModelUnknown):
             return await extract(self._gateway, spender, said, known, role=Role.BOT, model=own_model)
+
+
+async def _give_back(tx: Tx, given: RememberInput) -> None:
+    """Nobody has looked at it after all: it is tried again when the conversation has fallen quiet."""
+    session = await store.find_session(tx, given.session_id, lock=True)
+    if session is not None and session.remembered_id == given.upto_id:
+        await store.change_session(tx, session.id, remembered_id=given.after_id)

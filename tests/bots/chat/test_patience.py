@@ -1,0 +1,60 @@
+"""A provider that is away for a while does not cost a bot what it should have remembered. On both databases."""
+
+from typing import Any
+
+import pytest
+from tests.support.chats import data, open_talk
+from tests.support.live import Live
+from tests.support.models import StartModels
+
+from forge.bots.chat import upkeep
+from forge.bots.chat.aside import RETRY
+from forge.bots.chat.endings import EXCHANGES
+from forge.runs.attempt import Retry
+
+FACT = {"fact": "The person is allergic to hazelnuts.", "category": "fact", "importance": 5}
+
+
+def script(faults: int) -> dict[str, Any]:
+    kept = {"tools": [{"answer": {"facts": [FACT]}}], "fault": {"kind": "529", "times": faults}}
+    return {
+        "scenes": {
+            "facts": {"match": {"system": "long-term memory"}, "turns": [kept]},
+            "titles": {"match": {"system": "Give the conversation"}, "turns": [{"text": "Cakes"}]},
+            "talk": {"turns": [{"text": "I see."}], "after": "repeat"},
+        }
+    }
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As often as ever, without the pauses."""
+    for name in ("RETRY", "PATIENT"):
+        usual: Retry = getattr(upkeep, name)
+        monkeypatch.setattr(upkeep, name, Retry(attempts=usual.attempts, first_delay_s=0.01, factor=1.0))
+
+
+async def test_a_conversation_that_was_left_is_looked_through_when_the_provider_is_back(
+    live_forge: Live, model_server: StartModels
+):
+    async with live_forge.client() as client:
+        talk = await open_talk(client, model_server(script(faults=RETRY.attempts + 1)))
+        said = await talk.say("I am allergic to hazelnuts.")
+        await talk.post(f"/sessions/{said['session_id']}/remember")
+        await talk.quiet()
+        assert [one["fact"] for one in data(await client.get("/api/v1/bots/ada/memories"))] == [FACT["fact"]]
+
+
+async def test_what_could_not_be_looked_through_after_an_answer_is_left_for_later(
+    live_forge: Live, model_server: StartModels
+):
+    async with live_forge.client() as client:
+        talk = await open_talk(client, model_server(script(faults=RETRY.attempts)))
+        session_id = (await talk.say("I am allergic to hazelnuts."))["session_id"]
+        for _ in range(EXCHANGES - 1):
+            await talk.say("Go on.", session_id)
+        await talk.quiet()
+        assert data(await client.get("/api/v1/bots/ada/memories")) == []
+        await talk.post(f"/sessions/{session_id}/remember")
+        await talk.quiet()
+        assert [one["fact"] for one in data(await client.get("/api/v1/bots/ada/memories"))] == [FACT["fact"]]
