@@ -16,16 +16,37 @@ def is_id(given: str) -> bool:
     return _ID.fullmatch(given) is not None
 
 
-def choose(given: str, what: str, items: Iterable[T], id_of: Callable[[T], str]) -> T:
+def choose(
+    given: str,
+    what: str,
+    items: Iterable[T],
+    id_of: Callable[[T], str],
+    *,
+    many: str | None = None,
+    listed_by: str | None = None,
+) -> T:
     """By a beginning of the id that fits one item only."""
-    return only([item for item in items if given and id_of(item).startswith(given)], given, what, id_of)
+    found = [item for item in items if given and id_of(item).startswith(given)]
+    return only(found, given, what, id_of, many=many, listed_by=listed_by)
 
 
-def only(found: list[T], given: str, what: str, id_of: Callable[[T], str]) -> T:
+def only(
+    found: list[T],
+    given: str,
+    what: str,
+    id_of: Callable[[T], str],
+    *,
+    many: str | None = None,
+    listed_by: str | None = None,
+) -> T:
+    """`many` of them, where that is more than an s; `listed_by` which command, where it is not called like them."""
+    many = many or f"{what}s"
     if not found:
-        raise NotFound(f"There is no {what} {given!r}.", hint=f"List them: forge {what}s list")
+        raise NotFound(
+            f"There is no {what} {given!r}.", hint=f"List them: forge {listed_by or f'{many} list'}"
+        )
     if len(found) > 1:
         ids = ", ".join(id_of(item) for item in found[:SHOWN])
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise Invalid(f"{given!r} fits {len(found)} {what}s.", hint=f"Say which: {ids}{more}")
+        raise Invalid(f"{given!r} fits {len(found)} {many}.", hint=f"Say which: {ids}{more}")
     return found[0]

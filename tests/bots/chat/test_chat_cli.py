@@ -146,6 +146,7 @@ def test_conversations_are_listed_read_searched_named_exported_and_deleted(
     wait_until(lambda: not parlour.sessions(bot)[0]["is_answering"], what="the title")
 
     listed = terminal("bots", "sessions", "list", bot)
+    assert "#" not in listed.out, "a number that no command takes"
     assert session in listed.out and listed.code == 0
     shown = terminal("bots", "sessions", "show", bot, session[:30])
     assert "what is the tide?" in shown.out and "twice a day" in shown.out

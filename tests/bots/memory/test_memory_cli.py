@@ -55,7 +55,8 @@ def test_what_cannot_be_done_is_said(memories, forge: Terminal):
     assert memories("add", "  ").code == 2
     assert memories("add", "x" * 1001).code == 2
     assert memories("add", "nul \x00 byte").code == 2
-    assert memories("change", "0" * 8, "--fact", "x").code == 5
+    unknown = memories("change", "0" * 8, "--fact", "x")
+    assert unknown.code == 5 and "forge bots memories list atlas" in unknown.err
     assert memories("change", "0" * 8).code == 2
     assert memories("forget").code == 2
     assert memories("forget", "abc", "--all").code == 2

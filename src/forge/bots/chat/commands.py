@@ -95,7 +95,7 @@ class Commands:
             self._stage.say("There are no conversations yet.")
             return
         current = self._talk.session.id if self._talk.session else None
-        self._out.print(sessions_table(self._sessions, current=current))
+        self._out.print(sessions_table(self._sessions, current=current, is_numbered=True))
 
     def _switch(self, given: str) -> None:
         if not self._sessions:

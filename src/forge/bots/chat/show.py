@@ -191,15 +191,17 @@ def print_conversation(session: Session, messages: Sequence[Message], name: str,
         print_message(message, name, out)
 
 
-def sessions_table(sessions: Iterable[Session], *, current: str | None = None) -> Table:
-    rows = table("#", "TITLE", "MESSAGES", "COST", "LAST", "ID", wrapped={"TITLE"})
+def sessions_table(
+    sessions: Iterable[Session], *, current: str | None = None, is_numbered: bool = False
+) -> Table:
+    rows = table(*["#"] * is_numbered, "TITLE", "MESSAGES", "COST", "LAST", "ID", wrapped={"TITLE"})
     at = now()
     for number, session in enumerate(sessions, start=1):
         title = words(session.title, "bold" if session.id == current else "")
         if session.is_answering:
             title = Text.assemble(title, "  ", dot("running"))
         rows.add_row(
-            str(number),
+            *[str(number)] * is_numbered,
             title,
             str(session.messages),
             _dollars(session.cost_micros),

@@ -112,13 +112,12 @@ def forget(bot: str, memory: str | None, every: bool, yes: bool, as_json: bool) 
     if (memory is None) is not every:
         raise click.UsageError("Name a memory, or say --all.")
     with connect() as client:
-        where = _where(client, bot)
         if memory is not None:
-            forgotten: Memory | Forgotten = client.delete(f"{where}/{_find(client, where, memory)}", Memory)
+            forgotten: Memory | Forgotten = client.delete(_find(client, bot, memory), Memory)
         else:
             if not yes:
                 click.confirm(f"Let {clean(bot)} forget everything?", abort=True, err=True)
-            forgotten = client.delete(where, Forgotten)
+            forgotten = client.delete(_where(client, bot), Forgotten)
     if as_json:
         print_json(forgotten)
     elif isinstance(forgotten, Memory):
@@ -152,8 +151,7 @@ def recall(bot: str, question: str, limit: int, as_json: bool) -> None:
 
 def _change(bot: str, memory: str, body: dict[str, Any], *, as_json: bool) -> None:
     with connect() as client:
-        where = _where(client, bot)
-        changed = client.patch(f"{where}/{_find(client, where, memory)}", Memory, body)
+        changed = client.patch(_find(client, bot, memory), Memory, body)
     _print(changed, as_json=as_json)
 
 
@@ -161,10 +159,14 @@ def _where(client: Client, bot: str) -> str:
     return f"/bots/{find_bot(client, bot).id}/memories"
 
 
-def _find(client: Client, where: str, given: str) -> str:
+def _find(client: Client, bot: str, given: str) -> str:
+    where = _where(client, bot)
     if is_id(given):
-        return given
-    return choose(given, "memory", client.pages(where, Memory, MOST_MEMORIES), lambda one: one.id).id
+        return f"{where}/{given}"
+    known = client.pages(where, Memory, MOST_MEMORIES)
+    listed_by = f"bots memories list {clean(bot)}"
+    found = choose(given, "memory", known, lambda one: one.id, many="memories", listed_by=listed_by)
+    return f"{where}/{found.id}"
 
 
 def _print(memory: Memory, *, as_json: bool) -> None:
