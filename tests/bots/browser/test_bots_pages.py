@@ -70,6 +70,7 @@ def test_the_grid_shows_what_fits_and_follows_what_happens(visit: Visit, server:
     visitor.open("/bots")
     card = page.get_by_role("list", name="Bots").get_by_role("link", name=name)
     expect(card).to_contain_text("ready")
+    expect(card).to_contain_text(bot["slug"])
     visitor.press("/")
     page.keyboard.type(f"{name} rhymes")
     expect(page.get_by_role("list", name="Bots").get_by_role("link")).to_have_count(1)

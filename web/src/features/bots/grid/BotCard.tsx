@@ -49,7 +49,12 @@ function Head({ bot }: { bot: Bot }) {
     <div className="flex items-center gap-2.5">
       <Avatar of={bot.identity} />
       <div className="min-w-0 flex-1">
-        <h2 className="truncate font-semibold">{bot.identity.display_name}</h2>
+        <div className="flex items-baseline gap-2">
+          <h2 className="truncate font-semibold">{bot.identity.display_name}</h2>
+          <span className="mono min-w-8 shrink-[9] truncate text-xs text-faint" title={bot.slug}>
+            {bot.slug}
+          </span>
+        </div>
         <p className="mono truncate text-faint" title={bot.model}>
           {bot.model}
         </p>
