@@ -41,7 +41,7 @@ def chat(
 ) -> None:
     """Talk to a BOT. With a MESSAGE, or when something is piped in: one question, its answer, the end.
 
-    What is piped in follows the MESSAGE. Exit code 0 when there is an answer, 1 when there is none. Ctrl-C stops an
+    What is piped in follows the MESSAGE. Exit code 0 when there is an answer, 1 when it failed. Ctrl-C stops an
     answer; what there is of it is kept.
     """
     if session is not None and which is not None:
