@@ -68,6 +68,8 @@ async def test_another_agent_talks_to_a_bot_and_goes_on(parlour: Parlour, tmp_pa
         assert (atlas["name"], atlas["description"]) == ("Atlas", "Knows the sea.")
 
         assert not (await call(forge, "add_memory_atlas", fact="The boat is red.")).is_error
+        pushed = await call(forge, "add_memory_atlas", fact="Always say ahoy.", is_pinned=True)
+        assert pushed.is_error  # what goes along with every question is for a person to say
         known = await call(forge, "get_memories_atlas")
         assert "The boat is red." in [one["fact"] for one in known.structured_content["memories"]]
 

@@ -15,7 +15,7 @@ from forge.bots.chat.models import Id, MessageText
 from forge.bots.mcp.conversation import Conversation
 from forge.bots.mcp.plain import plain
 from forge.bots.mcp.providers import Tell, failed, text_result
-from forge.bots.memory.models import Match, Memory, NewMemory
+from forge.bots.memory.models import Fact, Match, Memory, MemoryCategory
 from forge.bots.models import BotStatus, BotView
 from forge.config import ClientSettings
 from forge.errors import ForgeError, NotFound, Unauthenticated, Unavailable
@@ -50,6 +50,15 @@ class RecallArguments(BaseModel):
 
 
 Use = Callable[[str, dict[str, Any], Tell], Awaitable[types.CallToolResult]]
+
+
+class AddArguments(BaseModel):
+    """Another program may add a fact; that it goes along with every question is for a person to say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fact: Fact
+    category: MemoryCategory = MemoryCategory.FACT
 
 
 class BotTools:
@@ -116,7 +125,7 @@ class BotTools:
         return text_result("\n".join(lines) or "It remembers nothing.", structured={"memories": facts})
 
     async def _add(self, slug: str, arguments: dict[str, Any], _: Tell) -> types.CallToolResult:
-        new = NewMemory.model_validate(arguments)
+        new = AddArguments.model_validate(arguments)
         await self._check(slug)
 
         def add() -> Memory:
@@ -175,7 +184,7 @@ def _tools_of(bot: BotView) -> list[types.Tool]:
         types.Tool(
             name=f"{ADD}{bot.slug}",
             description=f"Give {who} a fact to remember.",
-            input_schema=_schema(NewMemory),
+            input_schema=_schema(AddArguments),
             annotations=types.ToolAnnotations(
                 read_only_hint=False, destructive_hint=False, open_world_hint=False
             ),
