@@ -361,6 +361,9 @@ async def test_a_clone_has_the_files_and_nothing_else(shop: Workshop):
         assert shop.file(clone, file).read_text() == shop.file(made, file).read_text()
     history = (await shop.versions.history(clone, IDENTITY, cursor=None, limit=10)).items
     assert [(version.number, version.author) for version in history] == [(1, "Bob")]
+    otto = await shop.bots.clone(ME, "atlas", "Otto", by="Bob")
+    soul = shop.file(made, SOUL).read_text()
+    assert shop.file(otto, SOUL).read_text() == soul.replace("name: Atlas", "name: Otto", 1)
     long = await shop.bots.create(ME, NewBot(name="x" * 200), by="Ada")
     assert len((await shop.bots.clone(ME, long.id, None, by="Ada")).identity.display_name) == 200
 

@@ -10,7 +10,7 @@ from forge.bots.bundle import contents_of, slug_for, to_bundle
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.identity import change_identity, render_identity
 from forge.bots.files.skills import parse_skills, render_skills
-from forge.bots.files.soul import default_soul, render_soul
+from forge.bots.files.soul import default_soul, parse_soul, render_soul
 from forge.bots.files.user import render_user
 from forge.bots.folder import Folders
 from forge.bots.making import Maker
@@ -133,9 +133,12 @@ class Bots:
         return await self.view(account_id, bot.id)
 
     async def clone(self, account_id: str, ref: str, name: str | None, *, by: str) -> BotView:
-        """The same files under another name; no history, no memory, no conversations."""
+        """The same files under another name; no history, no memory, no conversations. A name of its own is also what its
+        soul calls itself, if the old one did."""
         bot = await self.find(account_id, ref)
         contents = await self._contents(bot)
+        if name is not None:
+            contents[BotFile.SOUL] = _renamed(contents[BotFile.SOUL], bot.identity.display_name, name)
         name = name or bot.identity.display_name[: MAX_NAME - len(CLONE_SUFFIX)] + CLONE_SUFFIX
         contents[BotFile.IDENTITY] = await asyncio.to_thread(
             change_identity, contents[BotFile.IDENTITY], {"display_name": name}
@@ -295,3 +298,10 @@ _ORDERS: dict[BotSort, Callable[[Bot], Any]] = {
     BotSort.ACTIVITY: _by_activity,
     BotSort.CREATED: _by_creation,
 }
+
+
+def _renamed(soul: str, old: str, new: str) -> str:
+    found = parse_soul(soul).value
+    if found is None or found.name != old:
+        return soul
+    return render_soul(found.model_copy(update={"name": new}))

@@ -35,7 +35,7 @@ def _turn_on(client: Client, url: str, roles: list[RoleChoice]) -> None:
     if not found.ok:
         raise Unavailable(
             f"The demo model does not answer at {clean(url)}: {found.message}",
-            hint="Start it in another terminal: forge demo",
+            hint="Start it in another terminal: forge demo. If it says another address, name it with --url.",
         )
     for role in free:
         client.put(f"/models/roles/{role.value}", RoleChoice, {"chain": [REF]})

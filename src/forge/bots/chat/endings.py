@@ -138,7 +138,7 @@ def taken(facts: AnswerFacts, result: AgentResult) -> AnswerFacts:
             "usage": facts.usage + result.usage,
             "cost_micros": facts.cost_micros + result.cost_micros,
             "first_token_ms": facts.first_token_ms or result.first_token_ms,
-            "duration_ms": (facts.duration_ms or 0) + result.model_ms,
+            "duration_ms": (facts.duration_ms or 0) + result.model_ms or None,
             "stop": result.stop,
         }
     )

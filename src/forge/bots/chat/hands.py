@@ -126,7 +126,7 @@ class ChatHands(Hands):
                     "model": bill.model,
                     "usage": row.answer.usage + bill.usage,
                     "cost_micros": row.answer.cost_micros + bill.cost_micros,
-                    "duration_ms": (row.answer.duration_ms or 0) + bill.latency_ms,
+                    "duration_ms": (row.answer.duration_ms or 0) + bill.latency_ms or None,
                 }
             )
             row = await store.change_message(
