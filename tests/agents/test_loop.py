@@ -12,6 +12,7 @@ from forge.agents import store as agent_store
 from forge.agents.models import Interjection
 from forge.kernel.clock import now
 from forge.llm.money import Limits
+from forge.runs.attempt import Retry
 from forge.runs.models import NewAnswer, RunStatus
 
 
@@ -113,20 +114,14 @@ async def test_a_tool_call_that_was_cut_off_is_not_carried_out(agent: OpenAgent)
     assert "output limit" in str(at_work.server.requests()[-1].body["messages"][-1])
 
 
-async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("forge.agents.loop.MODEL_RETRY", _quick())
+async def test_faults_of_the_provider_are_waited_out(agent: OpenAgent):
     at_work = await agent(
-        {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]}
+        {"text": "Here.", "fault": [{"kind": "529", "times": 1}, {"kind": "cut", "times": 1}]},
+        retry=Retry(attempts=5, first_delay_s=0.01, longest_delay_s=0.05),
     )
     run = await at_work.work()
     assert result(run).text == "Here."
     assert len(at_work.server.requests()) == 3
-
-
-def _quick() -> Any:
-    from forge.runs.attempt import Retry
-
-    return Retry(attempts=5, first_delay_s=0.01, longest_delay_s=0.05)
 
 
 async def test_at_the_cap_the_run_asks_and_goes_on_with_more(agent: OpenAgent):

@@ -13,11 +13,12 @@ from forge.agents.hands import Hands
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits, AgentResult
 from forge.agents.prompts import WORKER, directive
-from forge.agents.spec import AgentSpec
+from forge.agents.spec import MODEL_RETRY, AgentSpec
 from forge.agents.tools import ToolContext
 from forge.agents.toolset import builder_tools
 from forge.llm.models import Role
 from forge.llm.money import Limits
+from forge.runs.attempt import Retry
 from forge.runs.context import RunContext
 from forge.runs.models import Run
 from forge.sandbox.choice import Sandboxes
@@ -50,7 +51,13 @@ def result(run: Run) -> AgentResult:
 
 @asynccontextmanager
 async def open_agent(
-    store: Store, url: str, root: Path, *, limits: Limits | None = None, window: int = 200_000
+    store: Store,
+    url: str,
+    root: Path,
+    *,
+    limits: Limits | None = None,
+    window: int = 200_000,
+    retry: Retry = MODEL_RETRY,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
@@ -72,6 +79,7 @@ async def open_agent(
                 place=place,
                 limits=AgentLimits(**given.limits),
                 max_output=2000,
+                retry=retry,
             )
             return (await Agent(context, spec, hands[0]).work()).model_dump(mode="json")
 
