@@ -31,6 +31,8 @@ class ForgeError(Exception):
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
     exit_code: ClassVar[int] = 1
+    passes: ClassVar[bool] = True
+    """Of a failure on our side or a provider's (5xx): whether the same may well work a little later."""
 
     def __init__(
         self,

@@ -38,9 +38,10 @@ class ContextFull(Invalid):
 
 
 class AnswerUnusable(ForgeError):
-    """The model answered, but not with what was asked for, even after being told what was wrong."""
+    """The model answered, but not with what was asked for, even after being told what was wrong. Asked again, it would
+    cost the same and hardly do better."""
 
-    status, code = 502, "answer_unusable"
+    status, code, passes = 502, "answer_unusable", False
 
 
 class BudgetExceeded(Conflict):

@@ -63,7 +63,7 @@ class Problem(BaseModel):
             code=error.code,
             message=error.message,
             hint=error.hint,
-            retryable=error.status >= 500,
+            retryable=error.status >= 500 and error.passes,
             retry_after_s=getattr(error, "retry_after_s", None),
         )
 

@@ -58,3 +58,16 @@ async def test_what_could_not_be_looked_through_after_an_answer_is_left_for_late
         await talk.post(f"/sessions/{session_id}/remember")
         await talk.quiet()
         assert [one["fact"] for one in data(await client.get("/api/v1/bots/ada/memories"))] == [FACT["fact"]]
+
+
+async def test_a_model_that_cannot_fill_the_form_is_not_asked_for_hours(
+    live_forge: Live, model_server: StartModels
+):
+    server = model_server({"scenes": {"talk": {"turns": [{"text": "I see."}], "after": "repeat"}}})
+    async with live_forge.client() as client:
+        talk = await open_talk(client, server)
+        said = await talk.say("I am allergic to hazelnuts.")
+        await talk.post(f"/sessions/{said['session_id']}/remember")
+        await talk.quiet()
+    asked = [entry for entry in server.requests() if "long-term memory" in str(entry.body.get("system"))]
+    assert len(asked) == 2  # once, and once more with what was wrong
