@@ -121,7 +121,7 @@ HARMLESS = [
     "{a: 1}",
     "&anchor *alias",
     "!!python/object:os.system 1",
-    " spaces 1 ",
+    "two  spaces 1",
     "%s %(name)s {name}",
     "x" * 200,
     "con",
