@@ -61,7 +61,7 @@ class Preparing:
             soul_version=files.soul_version,
             recalled=recalled,
         )
-        system = tokens(await scene.system(bot, branch.session))
+        system = tokens(await scene.system(bot, branch.session, files))
         rows = branch.unsummarised
         count = too_many(rows[:-1], window - facts.max_tokens - system - tokens(branch.question.text))
         prepared = Prepared(

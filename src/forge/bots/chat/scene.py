@@ -14,6 +14,7 @@ from forge.bots.models import Bot
 from forge.bots.service import Bots
 from forge.bots.shelf import Shelf
 from forge.bots.versions.service import Versions
+from forge.bots.versions.whole import BotFiles
 from forge.errors import NotFound
 from forge.llm.messages import AssistantMessage, Message, Text, UserMessage, said
 from forge.store.engine import Store
@@ -56,8 +57,8 @@ class Scene:
             rows = await store.list_branch(tx, session_id, question_id)
             return Branch(session, rows, await find_summary(tx, session_id, rows))
 
-    async def system(self, bot: Bot, session: SessionRow) -> str:
-        files = await self.versions.whole(bot)
+    async def system(self, bot: Bot, session: SessionRow, files: BotFiles | None = None) -> str:
+        files = files or await self.versions.whole(bot)
         standing = await self.memories.by_ids(bot.id, session.standing)
         skills = await self.shelf.texts(files.skills)
         return system_prompt(Knowledge(files, standing, skills, session.created_at))
