@@ -4,9 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from forge.events.models import EventData
+from forge.kernel.text import NO_NUL
 
 MAX_NAME = 200
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -14,15 +15,6 @@ MAX_SLUG = 64
 BUNDLE_FORMAT = 1
 
 
-def _without_nul(text: str) -> str:
-    """Neither a file nor a database can be relied on to keep it."""
-    if "\x00" in text:
-        raise ValueError("must not contain a NUL character")
-    return text
-
-
-NO_NUL = AfterValidator(_without_nul)
-"""Behind the other rules of a text: in front of them, they would speak of items instead of characters."""
 Words = Annotated[str, NO_NUL]
 """Text of a person, whatever it says."""
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), NO_NUL]

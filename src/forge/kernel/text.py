@@ -1,5 +1,18 @@
 """Text from outside, made fit to be stored and sent."""
 
+from pydantic import AfterValidator
+
+
+def _without_nul(text: str) -> str:
+    """Neither a file nor a database can be relied on to keep it."""
+    if "\x00" in text:
+        raise ValueError("must not contain a NUL character")
+    return text
+
+
+NO_NUL = AfterValidator(_without_nul)
+"""Behind the other rules of a text: in front of them, they would speak of items instead of characters."""
+
 
 def whole_characters(text: str) -> str:
     """Halves of a character that belong together are joined; one that is alone cannot be encoded and is replaced."""

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import NO_NUL
 from forge.events.models import EventData
+from forge.kernel.text import NO_NUL
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import Problem

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import NO_NUL
+from forge.kernel.text import NO_NUL
+
 
 MAX_FACT = 1000
 MOST_MEMORIES = 5000

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import NO_NUL, BotFile, FileProblem
+from forge.bots.models import BotFile, FileProblem
+from forge.kernel.text import NO_NUL
 
 MAX_CONTENT = 200_000
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

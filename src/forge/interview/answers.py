@@ -1,0 +1,77 @@
+"""What a person answers, in every form it may be sent in."""
+
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from forge.interview.phases import Phase
+from forge.kernel.text import NO_NUL
+
+MAX_TEXT = 20_000
+"""Characters of one answer, or of a description."""
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Chosen(_Answer):
+    """One of the options, counted from 0."""
+
+    kind: Literal["option"] = "option"
+    index: int = Field(ge=0, le=1000)
+
+    def wire(self) -> Any:
+        return {"OptionIndex": self.index}
+
+
+class Said(_Answer):
+    kind: Literal["text"] = "text"
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, pattern=r"\S"), NO_NUL]
+
+    def wire(self) -> Any:
+        return {"FreeText": self.text}
+
+
+class Confirmed(_Answer):
+    kind: Literal["confirm"] = "confirm"
+    yes: bool
+
+    def wire(self) -> Any:
+        return {"Confirm": self.yes}
+
+
+class WentBack(_Answer):
+    """To the question before, or to the first one of a phase."""
+
+    kind: Literal["back"] = "back"
+    phase: Phase | None = None
+
+    def wire(self) -> Any:
+        return {"Back": {"phase": self.phase.value}} if self.phase else "Back"
+
+
+def _read(given: object) -> object:
+    """`{"OptionIndex": 0}`, `{"FreeText": "…"}`, `{"Confirm": true}`, `"Back"`, `{"Back": {"phase": "basics"}}`; or the
+    forms with a `kind`."""
+    if given == "Back":
+        return {"kind": "back"}
+    if not isinstance(given, dict) or len(cast("dict[str, Any]", given)) != 1:
+        return given
+    [(name, value)] = cast("dict[str, Any]", given).items()
+    match name:
+        case "OptionIndex":
+            return {"kind": "option", "index": value}
+        case "FreeText":
+            return {"kind": "text", "text": value}
+        case "Confirm":
+            return {"kind": "confirm", "yes": value}
+        case "Back":
+            return {"kind": "back", **value} if isinstance(value, dict) else given
+        case _:
+            return given
+
+
+Answer = Annotated[
+    Annotated[Chosen | Said | Confirmed | WentBack, Field(discriminator="kind")], BeforeValidator(_read)
+]

@@ -1,0 +1,131 @@
+"""What an interview is about: the settings of a bot, or of a skill, as far as they are known."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forge.bots.models import GivenName, Tag
+from forge.kernel.text import NO_NUL
+from forge.skills.models import Capability, SkillKind, SkillName
+
+DEFAULT_MODEL = "default"
+"""The model chosen for bots in the settings, whichever that is."""
+MOST_SKILLS = 20
+MOST_VARIANTS = 10
+
+Line = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+Passage = Annotated[str, Field(max_length=4000), NO_NUL]
+Description = Annotated[str, Field(max_length=1000), NO_NUL]
+ModelRef = Annotated[str, Field(min_length=1, max_length=240), NO_NUL]
+Temperature = Annotated[float, Field(ge=0, le=2)]
+MaxTokens = Annotated[int, Field(ge=1, le=200_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SkillRequest(_Part):
+    """A skill a bot is to have: one of the library, or one that is written on the way."""
+
+    name: SkillName
+    description: Annotated[str, Field(max_length=1024), NO_NUL] = ""
+    skill_type: SkillKind = SkillKind.PROMPT
+
+
+class VariantFields(_Part):
+    """In what one bot of a batch differs from the others."""
+
+    name: GivenName
+    difference: Passage = ""
+
+
+class Fields(_Part):
+    """Everything an interview can find out. None is not known yet; as a patch, None is not touched."""
+
+    name: GivenName | None = None
+    description: Description | None = None
+    category: Annotated[str, Field(max_length=40)] | None = None
+    """Of the bot: assistant, creative, research, utility."""
+    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
+    tone: Line | None = None
+    traits: (
+        Annotated[list[Annotated[str, Field(min_length=1, max_length=100), NO_NUL]], Field(max_length=30)]
+        | None
+    ) = None
+    purpose: Passage | None = None
+    boundaries: Passage | None = None
+    model: ModelRef | None = None
+    temperature: Temperature | None = None
+    max_tokens: MaxTokens | None = None
+    skills: Annotated[list[SkillRequest], Field(max_length=MOST_SKILLS)] | None = None
+    variants: Annotated[list[VariantFields], Field(max_length=MOST_VARIANTS)] | None = None
+    # Of a skill:
+    kind: SkillKind | None = None
+    trigger: Passage | None = None
+    """When a bot should use it."""
+    steps: Passage | None = None
+    """What it does, in more words than its description."""
+    capabilities: Annotated[list[Capability], Field(max_length=len(Capability))] | None = None
+
+    def merged(self, patch: "Fields") -> "Fields":
+        known: dict[str, Any] = {name: getattr(patch, name) for name in patch.model_fields_set}
+        return self.model_copy(update={name: value for name, value in known.items() if value is not None})
+
+
+NOTHING = Fields()
+
+
+class PersonalityConfig(_Part):
+    tone: Line
+    traits: list[str]
+    purpose: Passage
+    boundaries: Passage | None
+
+
+class ModelConfig(_Part):
+    model: ModelRef
+    temperature: Temperature
+    max_tokens: MaxTokens
+
+
+class BuilderConfig(BaseModel):
+    """A whole bot: what is confirmed and made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+    name: GivenName
+    description: Description
+    category: Annotated[str, Field(max_length=40)]
+    tags: Annotated[list[Tag], Field(max_length=20)] = []
+    personality: PersonalityConfig
+    model_settings: ModelConfig = Field(alias="model_config")
+    skills: Annotated[list[SkillRequest], Field(max_length=MOST_SKILLS)] = []
+    variants: Annotated[list[VariantFields], Field(max_length=MOST_VARIANTS)] = []
+    """Of a batch: one bot each, instead of one of this name."""
+
+
+class SkillBuildRequest(_Part):
+    """A whole skill: what is confirmed and written."""
+
+    name: SkillName
+    description: Annotated[str, Field(min_length=1, max_length=1024), NO_NUL]
+    skill_type: SkillKind = SkillKind.PROMPT
+    capabilities: list[Capability] | None = None
+    """None leaves those that were found to be needed."""
+
+
+class Preview(BaseModel):
+    """What is known of the bot or skill so far. The first six as they always were; the rest for those who show more."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str | None
+    description: str | None
+    personality_summary: str | None
+    model: str | None
+    skills: list[str]
+    phase: str
+    fields: Fields
+    missing: list[str] = []
+    """What is still needed before it can be made, in words."""

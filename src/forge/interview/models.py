@@ -1,0 +1,219 @@
+"""Interviews as clients see them: what is sent, what comes back, and what is told in `interview:<id>`."""
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forge.bots.models import SLUG_PATTERN
+from forge.events.models import EventData
+from forge.interview.answers import MAX_TEXT, Answer
+from forge.interview.config import MOST_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.phases import Mode, Phase
+from forge.interview.state import Due, Made, Speaker
+from forge.interview.turns import Turn
+from forge.kernel.text import NO_NUL
+from forge.skills.models import SkillName, TrialReport
+
+SESSION_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
+MAX_SOUL = 100_000
+
+GivenDescription = Annotated[str, Field(max_length=MAX_TEXT), NO_NUL]
+Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=64)]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewSession(_Given):
+    """Begin an interview. The mode is found in the description when it is left out: a bot, unless it asks for a skill."""
+
+    description: GivenDescription = ""
+    mode: Mode = Mode.BOT
+    variants: int = Field(default=0, ge=0, le=MOST_VARIANTS, description="Of a batch: how many bots.")
+    soul: Annotated[str, Field(max_length=MAX_SOUL), NO_NUL] | None = Field(
+        default=None, description="An existing SOUL.md: used as it is."
+    )
+    bot_slug: Slug | None = Field(default=None, description="To reconfigure this bot.")
+    skill: SkillName | None = Field(default=None, description="To change this skill.")
+    speaker: Speaker | None = Field(default=None, description="Who asks; the model, if there is one.")
+
+
+class NewAnswer(_Given):
+    answer: Answer
+    turn: int | None = Field(
+        default=None,
+        ge=0,
+        description="`revision` of the turn that is answered: 409 when Forge has gone on since.",
+    )
+
+
+class NewAssembly(_Given):
+    """The config of the ready turn, changed or not; without it, that config as it stands."""
+
+    config: BuilderConfig | None = None
+
+
+class NewSkill(_Given):
+    skill_request: SkillBuildRequest | None = None
+
+
+class NewReconfiguration(_Given):
+    bot_slug: Slug
+    description: GivenDescription = ""
+    speaker: Speaker | None = None
+
+
+class NewSpeaker(_Given):
+    speaker: Speaker
+
+
+class StateSummary(BaseModel):
+    phase: Phase
+    question_count: int
+
+
+class SpokenBy(BaseModel):
+    """Who asks the questions."""
+
+    speaker: Speaker
+    model: str | None = None
+    """`provider:model` that would be asked, or is."""
+    why: str | None = None
+    """Why it is not a model."""
+    can_switch: bool
+    """Whether there is a model that could take over."""
+
+
+class Line(BaseModel):
+    """What was asked and answered, in words."""
+
+    number: int
+    phase: Phase
+    question: str
+    answer: str
+    speaker: Speaker
+    answered_at: datetime
+
+
+class FileChange(BaseModel):
+    """A file that would be written."""
+
+    path: str
+    """`<slug>/<file>` for bots, `skills/<name>/<file>` for skills."""
+    content: str
+    before: str | None = None
+    """What is there now; None when there is nothing."""
+    diff: str = ""
+    """Unified, when there is something to compare with."""
+
+
+class SessionView(BaseModel):
+    """An interview: all a page, a terminal or a program needs to go on."""
+
+    session_id: str
+    mode: Mode
+    initial_description: str
+    phase: Phase
+    question_count: int
+    state_summary: StateSummary
+    turn: Turn | None
+    """The last one; None only before the first."""
+    revision: int
+    due: Due | None
+    """What Forge is doing; an answer has to wait."""
+    spoken_by: SpokenBy
+    preview: Preview
+    lines: list[Line]
+    back_to: list[Phase]
+    """Phases one can go back to."""
+    bot_slug: str | None
+    """Of the bot that is changed."""
+    skill_name: str | None
+    trial: TrialReport | None
+    """How the skill's own test went."""
+    made: Made | None
+    cost_micros: int
+    problem: str | None = None
+    """Why this draft cannot be opened; it is kept."""
+    created_at: datetime
+    updated_at: datetime
+
+
+class DraftSummary(BaseModel):
+    session_id: str
+    mode: Mode
+    initial_description: str
+    name: str | None
+    phase: Phase
+    question_count: int
+    created_at: datetime
+    updated_at: datetime
+    problem: str | None = None
+
+
+class Assembled(BaseModel):
+    """What was made; or, of a dry run, what would be."""
+
+    result: Made | None
+    files: list[FileChange] = []
+
+
+class SessionDeleted(BaseModel):
+    deleted: bool = True
+    session_id: str
+
+
+class MemoryEntry(BaseModel):
+    """A finished interview, as the next one of its kind remembers it."""
+
+    id: str
+    purpose_category: str
+    initial_description: str
+    chosen_tone: str | None
+    chosen_model: str | None
+    chosen_skills: list[str]
+    bot_slug: str | None
+    created_at: datetime
+
+
+class InterviewTurned(EventData):
+    """Forge said something, or began to think about it: the whole of what is to be shown now."""
+
+    type: ClassVar[str] = "interview.turned"
+    session: SessionView
+
+
+class InterviewFinished(EventData):
+    type: ClassVar[str] = "interview.finished"
+    session_id: str
+    made: Made
+
+
+class InterviewDeleted(EventData):
+    type: ClassVar[str] = "interview.deleted"
+    session_id: str
+
+
+class InterviewDelta(EventData):
+    """A piece of what the model is writing; only whispered, and followed by the whole."""
+
+    type: ClassVar[str] = "interview.delta"
+    text: str
+
+
+class InterviewsChanged(EventData):
+    """The list of drafts is another now. In the account's stream."""
+
+    type: ClassVar[str] = "interviews.changed"
+    session_id: str
+
+
+EVENTS: tuple[type[EventData], ...] = (
+    InterviewTurned,
+    InterviewFinished,
+    InterviewDeleted,
+    InterviewDelta,
+    InterviewsChanged,
+)

@@ -1,0 +1,145 @@
+"""The HTTP of interviews. Translates only; what happens in one is told in `interview:<id>`."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from forge.http.caller import Reader, Writer
+from forge.http.envelope import Envelope, reply
+from forge.http.ids import Id
+from forge.http.paging import Limit
+from forge.interview.models import (
+    SESSION_PATTERN,
+    Assembled,
+    DraftSummary,
+    MemoryEntry,
+    NewAnswer,
+    NewAssembly,
+    NewReconfiguration,
+    NewSession,
+    NewSkill,
+    NewSpeaker,
+    SessionDeleted,
+    SessionView,
+)
+from forge.interview.service import Interviews
+
+router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
+
+SessionId = Annotated[str, Path(pattern=SESSION_PATTERN)]
+DryRun = Annotated[bool, Query(description="Only show what would be written.")]
+
+
+def _interviews(request: Request) -> Interviews:
+    return request.app.state.interviews
+
+
+Service = Annotated[Interviews, Depends(_interviews)]
+
+
+@router.post("/sessions")
+async def create_session(caller: Writer, body: NewSession, interviews: Service) -> Envelope[SessionView]:
+    """Begin an interview, with Forge's first turn."""
+    return _view(await interviews.start(caller.account_id, body))
+
+
+@router.post("/sessions/{session_id}/answer")
+async def submit_answer(
+    caller: Writer, session_id: SessionId, body: NewAnswer, interviews: Service
+) -> Envelope[SessionView]:
+    """Answer the last turn; waits for the next one. A client that cannot wait finds it later, at the session."""
+    return _view(await interviews.answer(caller.account_id, session_id, body))
+
+
+@router.post("/sessions/{session_id}/assemble")
+async def assemble(
+    caller: Writer, session_id: SessionId, body: NewAssembly, interviews: Service, dry_run: DryRun = False
+) -> Envelope[Assembled]:
+    """Make what was agreed on: once, however often it is asked for."""
+    made = await interviews.assemble(
+        caller.account_id, session_id, body.config, by=caller.name, dry_run=dry_run
+    )
+    slugs = [bot.bot_slug for bot in made.result.bots] if made.result else []
+    return reply(made, **({"bot": f"/api/v1/bots/{slugs[0]}"} if slugs else {}))
+
+
+@router.post("/sessions/{session_id}/create-skill")
+async def create_skill(
+    caller: Writer, session_id: SessionId, body: NewSkill, interviews: Service, dry_run: DryRun = False
+) -> Envelope[Assembled]:
+    made = await interviews.create_skill(
+        caller.account_id, session_id, body.skill_request, by=caller.name, dry_run=dry_run
+    )
+    return reply(made)
+
+
+@router.get("/sessions/{session_id}")
+async def get_session(caller: Reader, session_id: SessionId, interviews: Service) -> Envelope[SessionView]:
+    """Where it stands, with the last turn: what is needed to go on."""
+    return _view(await interviews.view(caller.account_id, session_id))
+
+
+@router.delete("/sessions/{session_id}")
+async def delete_session(
+    caller: Writer, session_id: SessionId, interviews: Service
+) -> Envelope[SessionDeleted]:
+    """Also when there is none."""
+    await interviews.delete(caller.account_id, session_id)
+    return reply(SessionDeleted(session_id=session_id))
+
+
+@router.post("/sessions/{session_id}/reconfigure")
+async def reconfigure(
+    caller: Writer, session_id: SessionId, body: NewReconfiguration, interviews: Service
+) -> Envelope[SessionView]:
+    """Begin an interview about a bot that exists; the id is yours to choose."""
+    return _view(await interviews.reconfigure(caller.account_id, session_id, body))
+
+
+@router.post("/sessions/{session_id}/speaker")
+async def switch_speaker(
+    caller: Writer, session_id: SessionId, body: NewSpeaker, interviews: Service
+) -> Envelope[SessionView]:
+    """Let a model ask from here on, or Forge's own guide."""
+    return _view(await interviews.switch(caller.account_id, session_id, body.speaker))
+
+
+@router.post("/sessions/{session_id}/cancel")
+async def cancel_thinking(
+    caller: Writer, session_id: SessionId, interviews: Service
+) -> Envelope[SessionView]:
+    """Stop waiting for the model: the last answer is taken back."""
+    return _view(await interviews.cancel(caller.account_id, session_id))
+
+
+@router.get("/sessions/{session_id}/replay")
+async def replay_session(caller: Reader, session_id: SessionId, interviews: Service) -> Envelope[Assembled]:
+    """The files once more, from the answers alone."""
+    return reply(await interviews.replay(caller.account_id, session_id))
+
+
+@router.get("/drafts")
+async def list_drafts(caller: Reader, interviews: Service) -> Envelope[list[DraftSummary]]:
+    """Interviews that are not finished, the latest first."""
+    return reply(await interviews.drafts(caller.account_id))
+
+
+@router.get("/memory")
+async def list_memory(caller: Reader, interviews: Service, limit: Limit = 50) -> Envelope[list[MemoryEntry]]:
+    """What finished interviews left for the next ones."""
+    return reply(await interviews.memory(caller.account_id, limit))
+
+
+@router.delete("/memory/{entry_id}")
+async def forget_one(caller: Writer, entry_id: Id, interviews: Service) -> Envelope[int]:
+    return reply(await interviews.forget(caller.account_id, entry_id))
+
+
+@router.delete("/memory")
+async def forget_all(caller: Writer, interviews: Service) -> Envelope[int]:
+    return reply(await interviews.forget(caller.account_id, None))
+
+
+def _view(view: SessionView) -> Envelope[SessionView]:
+    path = f"/api/v1/builder/sessions/{view.session_id}"
+    return reply(view, self=path, answer=f"{path}/answer")

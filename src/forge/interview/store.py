@@ -1,0 +1,104 @@
+"""Rows of interviews. A draft is changed only by whoever has read its latest revision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from forge.interview.models import MemoryEntry
+from forge.interview.tables import builder_drafts, builder_memory
+from forge.store.engine import Tx
+
+MOST_DRAFTS = 200
+
+
+@dataclass(frozen=True)
+class DraftRow:
+    session_id: str
+    account_id: str
+    state_json: str
+    schema_version: int
+    revision: int
+    run_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None
+
+
+async def insert(tx: Tx, row: DraftRow) -> bool:
+    """False when the id is taken."""
+    found = await tx.execute(
+        sa.select(builder_drafts.c.session_id).where(builder_drafts.c.session_id == row.session_id)
+    )
+    if found.one_or_none() is not None:
+        return False
+    await tx.execute(sa.insert(builder_drafts).values(**vars(row)))
+    return True
+
+
+async def find(tx: Tx, session_id: str) -> DraftRow | None:
+    query = sa.select(builder_drafts).where(builder_drafts.c.session_id == session_id)
+    row = (await tx.execute(query)).one_or_none()
+    return DraftRow(**row._mapping) if row is not None else None  # pyright: ignore[reportPrivateUsage]
+
+
+async def change(tx: Tx, session_id: str, revision: int, **values: Any) -> bool:
+    """False when somebody else was quicker."""
+    table = builder_drafts
+    result = await tx.execute(
+        sa.update(table)
+        .where(table.c.session_id == session_id, table.c.revision == revision)
+        .values(revision=revision + 1, **values)
+    )
+    return result.rowcount == 1
+
+
+async def list_drafts(tx: Tx, account_id: str) -> list[DraftRow]:
+    """Those that are not finished, the latest first."""
+    table = builder_drafts
+    query = (
+        sa.select(table)
+        .where(table.c.account_id == account_id, table.c.finished_at.is_(None))
+        .order_by(table.c.updated_at.desc(), table.c.session_id.desc())
+        .limit(MOST_DRAFTS)
+    )
+    return [DraftRow(**row._mapping) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]
+
+
+async def delete(tx: Tx, session_id: str) -> None:
+    await tx.execute(sa.delete(builder_drafts).where(builder_drafts.c.session_id == session_id))
+
+
+async def record(tx: Tx, account_id: str, entry: MemoryEntry) -> None:
+    await tx.execute(sa.insert(builder_memory).values(account_id=account_id, **entry.model_dump()))
+
+
+async def recall_by_category(tx: Tx, account_id: str, category: str, limit: int) -> list[MemoryEntry]:
+    return await _recall(
+        tx, [builder_memory.c.account_id == account_id, builder_memory.c.purpose_category == category], limit
+    )
+
+
+async def recall_recent(tx: Tx, account_id: str, limit: int) -> list[MemoryEntry]:
+    return await _recall(tx, [builder_memory.c.account_id == account_id], limit)
+
+
+async def forget(tx: Tx, account_id: str, entry_id: str | None) -> int:
+    """One of them, or with None all; how many there were."""
+    table = builder_memory
+    query = sa.delete(table).where(table.c.account_id == account_id)
+    result = await tx.execute(query if entry_id is None else query.where(table.c.id == entry_id))
+    return result.rowcount
+
+
+async def _recall(tx: Tx, where: Sequence[sa.ColumnElement[bool]], limit: int) -> list[MemoryEntry]:
+    columns = [column for column in builder_memory.c if column.name != "account_id"]
+    query = (
+        sa.select(*columns)
+        .where(*where)
+        .order_by(builder_memory.c.created_at.desc(), builder_memory.c.id.desc())
+        .limit(limit)
+    )
+    return [MemoryEntry(**row._mapping) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]

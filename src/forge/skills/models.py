@@ -1,0 +1,145 @@
+"""Skills as people and clients see them."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forge.kernel.text import NO_NUL
+
+MAX_SKILL_NAME = 64
+SKILL_NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+MAX_DESCRIPTION = 1024
+
+SkillName = Annotated[str, Field(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
+"""Also the name of its folder."""
+SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S"), NO_NUL]
+
+
+class SkillKind(StrEnum):
+    PROMPT = "prompt"
+    """Instructions a bot follows."""
+    SCRIPT = "script"
+    """Plain source, run where it can touch nothing: JSON in, JSON out."""
+    LOCAL = "local"
+    """A program on this machine, run in the process sandbox."""
+
+
+class Capability(StrEnum):
+    """What a skill may ask for; each is granted by a person, one by one."""
+
+    READ_FILE = "read_file"
+    WRITE_FILE = "write_file"
+    HTTP_GET = "http_get"
+    HTTP_POST = "http_post"
+    EXEC_COMMAND = "exec_command"
+    READ_ENV = "read_env"
+    RECALL_MEMORY = "recall_memory"
+    GET_SECRET = "get_secret"
+    KV = "kv"
+    LOG = "log"
+
+
+class SkillProblem(BaseModel):
+    """What is wrong in a SKILL.md, and where. Lines count from 1."""
+
+    model_config = ConfigDict(frozen=True)
+
+    line: int | None = None
+    message: str
+    hint: str | None = None
+    is_warning: bool = False
+
+
+class Manifest(BaseModel):
+    """The front matter of `SKILL.md`: six fields of the standard; what is ours lies in `metadata`, as texts."""
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+    name: SkillName
+    description: SkillDescription
+    license: str | None = None
+    compatibility: str | None = None
+    allowed_tools: str | None = Field(default=None, alias="allowed-tools")
+    metadata: dict[str, str] = {}
+
+    @property
+    def kind(self) -> SkillKind:
+        """What it says it is; a skill that says nothing is instructions."""
+        said = self.metadata.get("forge-kind", "")
+        return SkillKind(said) if said in set(SkillKind) else SkillKind.PROMPT
+
+    @property
+    def version(self) -> str:
+        return self.metadata.get("version", "0.1.0")
+
+    @property
+    def capabilities(self) -> list[Capability]:
+        """Asked for, not granted. What is not known is not asked for."""
+        asked = self.metadata.get("forge-capabilities", "").split()
+        return [one for one in Capability if one in asked]
+
+
+class SkillSource(StrEnum):
+    LIBRARY = "library"
+    """In the data directory."""
+    STARTER = "starter"
+    """Comes with Forge; copied into the library when a bot takes it."""
+
+
+class Skill(BaseModel):
+    """A skill that can be read."""
+
+    manifest: Manifest
+    body: str
+    source: SkillSource
+    files: list[str]
+    """Beside SKILL.md, sorted."""
+
+
+class SkillOffer(BaseModel):
+    """A skill that suits what somebody is making, and why."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: SkillName
+    description: str
+    kind: SkillKind
+    source: SkillSource
+    reason: str
+
+
+class SkillFiles(BaseModel):
+    """A whole skill, as it would lie in its folder: names relative to it, with forward slashes."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: SkillName
+    files: dict[str, str]
+
+
+class Case(BaseModel):
+    """One line of a test report."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    passed: bool
+    detail: str = ""
+    """What came out instead, or what went wrong."""
+
+
+class TrialReport(BaseModel):
+    """What became of a skill's own test, in the sandbox."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ran: bool
+    """False for instructions: there is nothing to execute, only to check."""
+    passed: bool
+    cases: list[Case] = []
+    sandbox: str = ""
+    """The level it ran at."""
+    duration_ms: int = 0
+    output: str = ""
+    """The end of what it wrote, when it failed."""
