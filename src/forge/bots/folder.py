@@ -15,9 +15,10 @@ from pathlib import Path
 from threading import Lock
 
 from forge.bots.errors import FileChanged
-from forge.bots.files.text import unusable_text
+from forge.bots.files.parsed import in_file
 from forge.bots.models import MAX_SLUG, SLUG_PATTERN, BotFile, FileProblem
 from forge.bots.versions.models import MAX_CONTENT
+from forge.documents.text import unusable_text
 from forge.errors import Conflict, Invalid, NotFound
 from forge.workspace.errors import Changed, NoSuchPath, NotAFile, PathRefused
 from forge.workspace.files import Files
@@ -171,8 +172,8 @@ def _encoded(file: BotFile, text: str) -> bytes:
 def _usable(file: BotFile, text: str) -> str:
     if len(text) > MAX_CONTENT:
         raise _too_long(file)
-    if problem := unusable_text(file, text):
-        raise Unreadable(problem)
+    if problem := unusable_text(text):
+        raise Unreadable(in_file(file, problem))
     return text
 
 

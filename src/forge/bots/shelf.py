@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge.bots.files.frontmatter import FrontMatter, Unusable, read_front_matter
-from forge.bots.models import BotFile, SkillEntry, SkillView
+from forge.bots.models import SkillEntry, SkillView
+from forge.documents.frontmatter import FrontMatter, Unusable, read_front_matter
 from forge.errors import ForgeError, Invalid
 from forge.workspace.errors import NoSuchPath
 from forge.workspace.files import Files
@@ -52,7 +52,7 @@ def _read(files: Files, name: str) -> SkillText | ForgeError:
         content = files.read(f"{name}/SKILL.md", limit=MAX_SKILL_BYTES)
         if content.hash is None:
             return Invalid(f"Its SKILL.md has more than {MAX_SKILL_BYTES // 1000} kB.")
-        front = read_front_matter(BotFile.SKILLS, content.data.decode())
+        front = read_front_matter(content.data.decode())
     except NoSuchPath:
         return _missing(name)
     except UnicodeDecodeError:

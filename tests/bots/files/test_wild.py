@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from tests.bots.files.words import NASTY
 
 from forge.bots.files.checking import check
-from forge.bots.files.frontmatter import read_front_matter
 from forge.bots.files.identity import change_identity
 from forge.bots.models import BotFile
+from forge.documents.frontmatter import read_front_matter
 from forge.errors import Invalid
 
 MORE = settings(max_examples=300, deadline=None)
@@ -97,8 +97,8 @@ def test_a_change_of_any_front_matter_is_that_change_or_refused(yaml: str, value
         changed = change_identity(text, {"model": value})
     except Invalid:
         return
-    before = read_front_matter(BotFile.IDENTITY, text).root.plain()
-    after = read_front_matter(BotFile.IDENTITY, changed).root.plain()
+    before = read_front_matter(text).root.plain()
+    after = read_front_matter(changed).root.plain()
     assert after == {key: it for key, it in before.items() if key != "model"} | (
         {"model": value} if value else {}
     )

@@ -5,19 +5,20 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from forge.bots.files.frontmatter import (
+from forge.bots.files.parsed import Parsed, parsed
+from forge.bots.files.validation import validate
+from forge.bots.models import BotFile, Identity
+from forge.documents.frontmatter import (
     FrontMatter,
     Unusable,
     read_front_matter,
     write_front_matter,
     write_yaml,
 )
-from forge.bots.files.nodes import Node, read_yaml
-from forge.bots.files.parsed import Parsed, parsed
-from forge.bots.files.places import LINE_END
-from forge.bots.files.text import unusable_text
-from forge.bots.files.validation import validate
-from forge.bots.models import BotFile, FileProblem, Identity
+from forge.documents.nodes import Node, read_yaml
+from forge.documents.places import LINE_END
+from forge.documents.problem import Problem
+from forge.documents.text import unusable_text
 from forge.errors import Invalid
 
 NARROW_PROVIDER = "anthropic"
@@ -25,19 +26,19 @@ NARROW_PROVIDER = "anthropic"
 
 
 def parse_identity(text: str) -> Parsed[Identity]:
-    if problem := unusable_text(BotFile.IDENTITY, text):
-        return Parsed(None, [problem])
+    if problem := unusable_text(text):
+        return parsed(BotFile.IDENTITY, None, [problem])
     try:
-        front = read_front_matter(BotFile.IDENTITY, text)
+        front = read_front_matter(text)
     except Unusable as error:
-        return Parsed(None, [error.problem])
+        return parsed(BotFile.IDENTITY, None, [error.problem])
     identity, problems = validate(Identity, front)
     if identity is not None:
         problems += _combinations(identity, front)
-    return parsed(identity, problems)
+    return parsed(BotFile.IDENTITY, identity, problems)
 
 
-def _combinations(identity: Identity, front: FrontMatter) -> Iterator[FileProblem]:
+def _combinations(identity: Identity, front: FrontMatter) -> Iterator[Problem]:
     """What is fine by itself and not together."""
     provider, temperature = front.find("provider"), front.find("temperature")
     if identity.provider and not identity.model and provider:
@@ -65,10 +66,10 @@ def change_identity(text: str, changes: Mapping[str, Any]) -> str:
 
 
 def _readable(text: str) -> FrontMatter:
-    if problem := unusable_text(BotFile.IDENTITY, text):
+    if problem := unusable_text(text):
         raise _unchangeable(problem)
     try:
-        front = read_front_matter(BotFile.IDENTITY, text)
+        front = read_front_matter(text)
     except Unusable as error:
         raise _unchangeable(error.problem) from error
     if front.root.is_flow:
@@ -76,8 +77,8 @@ def _readable(text: str) -> FrontMatter:
     return front
 
 
-def _unchangeable(problem: FileProblem) -> Invalid:
-    where = f"{problem.file.file_name}, line {problem.line}: "
+def _unchangeable(problem: Problem) -> Invalid:
+    where = f"{BotFile.IDENTITY.file_name}, line {problem.line}: "
     return Invalid(where + problem.message, hint=problem.hint or "Write one key per line.")
 
 
@@ -145,7 +146,7 @@ def _check_only_these_changed(front: FrontMatter, text: str, values: Mapping[str
     wanted: dict[str, Any] = {key: value for key, value in front.root.plain().items() if key not in values}
     wanted |= {key: _read_back(key, value) for key, value in values.items() if value is not None}
     try:
-        after = read_front_matter(BotFile.IDENTITY, text)
+        after = read_front_matter(text)
     except Unusable as error:
         raise _unchangeable(error.problem) from error
     if after.root.plain() != wanted or after.text[after.end :] != front.text[front.end :]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from forge.bots.models import FileProblem
+from forge.bots.models import BotFile, FileProblem
+from forge.documents.problem import Problem
 
 T = TypeVar("T")
 
@@ -19,10 +20,20 @@ class Parsed(Generic[T]):
     problems: list[FileProblem] = field(default_factory=list[FileProblem])
 
 
-def parsed(value: T | None, problems: Iterable[FileProblem]) -> Parsed[T]:
+def parsed(file: BotFile, value: T | None, problems: Iterable[Problem]) -> Parsed[T]:
     """Problems by place, mistakes first; with a mistake there is no value."""
-    by_place = sorted(
-        problems, key=lambda problem: (problem.is_warning, problem.line or 0, problem.column or 0)
-    )
+    by_place = sorted(problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
     is_usable = not any(not problem.is_warning for problem in by_place)
-    return Parsed(value if is_usable else None, by_place[:MOST_PROBLEMS])
+    told = [in_file(file, problem) for problem in by_place[:MOST_PROBLEMS]]
+    return Parsed(value if is_usable else None, told)
+
+
+def in_file(file: BotFile, problem: Problem) -> FileProblem:
+    return FileProblem(
+        file=file,
+        line=problem.line,
+        column=problem.column,
+        message=problem.message,
+        hint=problem.hint,
+        is_warning=problem.is_warning,
+    )

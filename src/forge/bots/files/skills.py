@@ -9,13 +9,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.frontmatter import BOM
 from forge.bots.files.parsed import MOST_PROBLEMS, Parsed, parsed
-from forge.bots.files.places import Places
-from forge.bots.files.text import unusable_text
 from forge.bots.files.toml_lines import KeyPlaces, TooDeep, first_spoiler, read_toml
 from forge.bots.files.wording import explain, unknown
-from forge.bots.models import BotFile, FileProblem, SkillEntry
+from forge.bots.models import BotFile, SkillEntry
+from forge.documents.frontmatter import BOM
+from forge.documents.places import Places
+from forge.documents.problem import Problem
+from forge.documents.text import unusable_text
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -30,32 +31,38 @@ class _Mistake:
 
 
 def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
-    if problem := unusable_text(BotFile.SKILLS, text):
-        return Parsed(None, [problem])
+    if problem := unusable_text(text):
+        return parsed(BotFile.SKILLS, None, [problem])
     text = text.removeprefix(BOM).replace("\r\n", "\n")
     try:
         content = read_toml(text)
     except TooDeep as error:
-        return Parsed(None, [_problem(text, error.offset, "This is nested too deeply.", _BRACKETS)])
+        return parsed(
+            BotFile.SKILLS, None, [_problem(text, error.offset, "This is nested too deeply.", _BRACKETS)]
+        )
     except ValueError:
         spoiler = first_spoiler(text)
-        return Parsed(None, [_problem(text, spoiler.start if spoiler else 0, "This is not TOML.", _SYNTAX)])
+        return parsed(
+            BotFile.SKILLS,
+            None,
+            [_problem(text, spoiler.start if spoiler else 0, "This is not TOML.", _SYNTAX)],
+        )
     found = list(_entries(content))
     mistakes = [result for result in found if isinstance(result, _Mistake)]
     entries = [result for result in found if isinstance(result, SkillEntry)]
-    return parsed(entries, _placed(text, mistakes[:MOST_PROBLEMS]))
+    return parsed(BotFile.SKILLS, entries, _placed(text, mistakes[:MOST_PROBLEMS]))
 
 
 _BRACKETS = "Perhaps a bracket is not closed."
 _SYNTAX = 'Each skill is a table `[skills.<name>]` with lines such as `enabled = true` or `version = "1.0"`.'
 
 
-def _problem(text: str, offset: int, message: str, hint: str | None) -> FileProblem:
+def _problem(text: str, offset: int, message: str, hint: str | None) -> Problem:
     line, column = Places(text).at(offset)
-    return FileProblem(file=BotFile.SKILLS, line=line, column=column, message=message, hint=hint)
+    return Problem(line, column, message, hint)
 
 
-def _placed(text: str, mistakes: list[_Mistake]) -> Iterator[FileProblem]:
+def _placed(text: str, mistakes: list[_Mistake]) -> Iterator[Problem]:
     if not mistakes:
         return
     places = KeyPlaces(text)

@@ -2,29 +2,30 @@
 
 from collections.abc import Iterator
 
-from forge.bots.files.frontmatter import FrontMatter, Unusable, read_front_matter, write_front_matter
 from forge.bots.files.markdown import sections
 from forge.bots.files.parsed import Parsed, parsed
-from forge.bots.files.places import LINE_END
-from forge.bots.files.text import unusable_text
 from forge.bots.files.validation import validate
-from forge.bots.models import BotFile, FileProblem, Soul
+from forge.bots.models import BotFile, Soul
+from forge.documents.frontmatter import FrontMatter, Unusable, read_front_matter, write_front_matter
+from forge.documents.places import LINE_END
+from forge.documents.problem import Problem
+from forge.documents.text import unusable_text
 
 SECTIONS = ("Personality", "Purpose", "Boundaries")
 
 
 def parse_soul(text: str) -> Parsed[Soul]:
-    if problem := unusable_text(BotFile.SOUL, text):
-        return Parsed(None, [problem])
+    if problem := unusable_text(text):
+        return parsed(BotFile.SOUL, None, [problem])
     try:
-        front = read_front_matter(BotFile.SOUL, text)
+        front = read_front_matter(text)
     except Unusable as error:
-        return Parsed(None, [error.problem])
+        return parsed(BotFile.SOUL, None, [error.problem])
     soul, problems = validate(Soul, front, body=front.body)
-    return parsed(soul, [*problems, *_section_problems(front)])
+    return parsed(BotFile.SOUL, soul, [*problems, *_section_problems(front)])
 
 
-def _section_problems(front: FrontMatter) -> Iterator[FileProblem]:
+def _section_problems(front: FrontMatter) -> Iterator[Problem]:
     above = front.text[: len(front.text) - len(front.body)]
     first = len(LINE_END.findall(above))
     found = {section.title.rstrip(":").casefold(): section for section in reversed(sections(front.body))}
@@ -38,8 +39,8 @@ def _section_problems(front: FrontMatter) -> Iterator[FileProblem]:
             )
 
 
-def _warning(line: int, message: str, hint: str) -> FileProblem:
-    return FileProblem(file=BotFile.SOUL, line=line, column=1, message=message, hint=hint, is_warning=True)
+def _warning(line: int, message: str, hint: str) -> Problem:
+    return Problem(line, 1, message, hint, is_warning=True)
 
 
 def render_soul(soul: Soul) -> str:

@@ -2,33 +2,29 @@
 
 import re
 
-from forge.bots.files.frontmatter import BOM
 from forge.bots.files.markdown import sections, without_comments
-from forge.bots.files.parsed import Parsed
-from forge.bots.files.places import Places
-from forge.bots.files.text import unusable_text
-from forge.bots.models import BotFile, FileProblem
+from forge.bots.files.parsed import Parsed, parsed
+from forge.bots.models import BotFile
+from forge.documents.frontmatter import BOM
+from forge.documents.places import Places
+from forge.documents.problem import Problem
+from forge.documents.text import unusable_text
 
 
 def parse_user(text: str) -> Parsed[str]:
     """What it says: without comments, and nothing when there are only headings."""
-    if problem := unusable_text(BotFile.USER, text):
-        return Parsed(None, [problem])
+    if problem := unusable_text(text):
+        return parsed(BotFile.USER, None, [problem])
     said, unclosed = without_comments(text.removeprefix(BOM))
     if not _says_something(said):
         said = ""
     if unclosed is None:
         return Parsed(said.strip())
     line, column = Places(text).at(unclosed + len(text) - len(text.removeprefix(BOM)))
-    problem = FileProblem(
-        file=BotFile.USER,
-        line=line,
-        column=column,
-        message="A comment begins here and does not end.",
-        hint="Close it with `-->`.",
-        is_warning=True,
+    problem = Problem(
+        line, column, "A comment begins here and does not end.", "Close it with `-->`.", is_warning=True
     )
-    return Parsed(said.strip(), [problem])
+    return parsed(BotFile.USER, said.strip(), [problem])
 
 
 def _says_something(text: str) -> bool:

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.frontmatter import FrontMatter
-from forge.bots.files.nodes import Node, Shape
 from forge.bots.files.parsed import MOST_PROBLEMS
 from forge.bots.files.wording import explain, unknown
-from forge.bots.models import FileProblem
+from forge.documents.frontmatter import FrontMatter
+from forge.documents.nodes import Node, Shape
+from forge.documents.problem import Problem
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def validate(model: type[M], front: FrontMatter, **given: Any) -> tuple[M | None, list[FileProblem]]:
+def validate(model: type[M], front: FrontMatter, **given: Any) -> tuple[M | None, list[Problem]]:
     """`given` are fields that are no keys of the front matter. A key without a value counts as not there."""
     keys = [name for name in model.model_fields if name not in given]
     problems = list(_unknown_keys(front, keys))
@@ -31,7 +31,7 @@ def validate(model: type[M], front: FrontMatter, **given: Any) -> tuple[M | None
         return None, problems + [_problem(front, one) for one in error.errors(include_url=False)]
 
 
-def _unknown_keys(front: FrontMatter, keys: list[str]) -> Iterator[FileProblem]:
+def _unknown_keys(front: FrontMatter, keys: list[str]) -> Iterator[Problem]:
     strangers = (key for key, _ in front.root.entries() if key.text not in keys)
     for key in islice(strangers, MOST_PROBLEMS):
         message, hint = unknown(key.text, keys)
@@ -45,7 +45,7 @@ def _filled(node: Node) -> Any:
     return node.plain()
 
 
-def _problem(front: FrontMatter, error: ErrorDetails) -> FileProblem:
+def _problem(front: FrontMatter, error: ErrorDetails) -> Problem:
     name, *path = error["loc"]
     message, hint = explain(error)
     pair = front.find(str(name))

@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from forge.bots.files.nodes import Node, NotYaml, Shape, read_yaml
-from forge.bots.files.places import Places
-from forge.bots.models import BotFile, FileProblem
+from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
+from forge.documents.places import Places
+from forge.documents.problem import Problem
 
 BOM = "\ufeff"
 
@@ -22,14 +22,13 @@ _BLANK = re.compile(r"\r\n|\n|\r|")
 class Unusable(Exception):
     """The front matter cannot be read at all; raised and caught while reading one file."""
 
-    def __init__(self, problem: FileProblem) -> None:
+    def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
         self.problem = problem
 
 
 @dataclass(frozen=True)
 class FrontMatter:
-    file: BotFile
     text: str
     """The whole file."""
     start: int
@@ -46,33 +45,31 @@ class FrontMatter:
 
     def problem(
         self, message: str, node: Node | None = None, *, hint: str | None = None, is_warning: bool = False
-    ) -> FileProblem:
+    ) -> Problem:
         """With the place of a node, or of the front matter as a whole."""
         line, column = self._places.at(self.start + node.start) if node else (1, 1)
-        return FileProblem(
-            file=self.file, line=line, column=column, message=message, hint=hint, is_warning=is_warning
-        )
+        return Problem(line, column, message, hint, is_warning)
 
     def find(self, key: str) -> tuple[Node, Node] | None:
         """A key and its value."""
         return next((pair for pair in self.root.entries() if pair[0].text == key), None)
 
 
-def read_front_matter(file: BotFile, text: str) -> FrontMatter:
+def read_front_matter(text: str) -> FrontMatter:
     """Raises Unusable."""
     opening = _FENCE.match(text, len(BOM) if text.startswith(BOM) else 0)
     if opening is None:
-        raise Unusable(_missing(file, "The file does not begin with front matter."))
+        raise Unusable(_missing("The file does not begin with front matter."))
     closing = _CLOSING.search(text, opening.end())
     if closing is None:
-        raise Unusable(_missing(file, "The front matter has no end."))
+        raise Unusable(_missing("The front matter has no end."))
     blank = _BLANK.match(text, closing.end())
     body = text[blank.end() if blank else closing.end() :]
-    root = _root(file, text, opening.end(), closing.start())
-    return FrontMatter(file, text, opening.end(), closing.start(), body, root)
+    root = _root(text, opening.end(), closing.start())
+    return FrontMatter(text, opening.end(), closing.start(), body, root)
 
 
-def _root(file: BotFile, text: str, start: int, end: int) -> Node:
+def _root(text: str, start: int, end: int) -> Node:
     try:
         root = read_yaml(text[start:end])
         if root.is_null:
@@ -83,14 +80,13 @@ def _root(file: BotFile, text: str, start: int, end: int) -> Node:
             )
     except NotYaml as error:
         line, column = Places(text).at(start + error.offset)
-        problem = FileProblem(file=file, line=line, column=column, message=error.message, hint=error.hint)
-        raise Unusable(problem) from error
+        raise Unusable(Problem(line, column, error.message, error.hint)) from error
     return root
 
 
-def _missing(file: BotFile, message: str) -> FileProblem:
+def _missing(message: str) -> Problem:
     hint = "Begin the file with a line `---`, then lines such as `key: value`, then another line `---`."
-    return FileProblem(file=file, line=1, column=1, message=message, hint=hint)
+    return Problem(1, 1, message, hint)
 
 
 def write_front_matter(values: Mapping[str, Any], body: str) -> str:

@@ -2,19 +2,17 @@
 
 import re
 
-from forge.bots.files.places import Places
-from forge.bots.models import BotFile, FileProblem
+from forge.documents.places import Places
+from forge.documents.problem import Problem
 
 _UNUSABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def unusable_text(file: BotFile, text: str) -> FileProblem | None:
+def unusable_text(text: str) -> Problem | None:
     """NUL, and halves of characters: neither a file nor a database keeps them."""
     found = _UNUSABLE.search(text)
     if found is None:
         return None
     line, column = Places(text).at(found.start())
     what = "a NUL character" if found[0] == "\x00" else "half of a character"
-    return FileProblem(
-        file=file, line=line, column=column, message=f"There is {what} here.", hint="Remove it."
-    )
+    return Problem(line, column, f"There is {what} here.", "Remove it.")
