@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
-from forge.api import websocket
+from forge.http import connection
 from forge.runs.models import RunProgressed
 
 EVENTS = 10_000
@@ -163,7 +163,7 @@ async def test_a_socket_without_a_caller_is_closed(live_forge: Live, headers: di
 async def test_pings_come_and_a_revoked_key_ends_the_connection(
     live_forge: Live, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(websocket, "PING_S", 0.1)
+    monkeypatch.setattr(connection, "HEARTBEAT_S", 0.1)
     async with live_forge.client() as client:
         created = (
             await client.post("/api/v1/keys", json={"name": "short-lived", "scopes": ["read"]})
@@ -183,7 +183,7 @@ async def test_pings_come_and_a_revoked_key_ends_the_connection(
 async def test_a_client_that_does_not_read_is_dropped_and_may_come_back(
     live_forge: Live, stream: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(websocket, "SEND_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(connection, "SEND_TIMEOUT_S", 0.5)
     reader, writer = await open_without_reading(live_forge)
     message = json.dumps({"type": "subscribe", "stream": stream}).encode()
     writer.write(Frame(Opcode.TEXT, message).serialize(mask=True))

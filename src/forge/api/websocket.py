@@ -7,10 +7,10 @@ sleeping laptop holds nobody up.
 """
 
 import asyncio
-import json
 import logging
-from contextlib import aclosing, suppress
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable
+from contextlib import aclosing
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -21,16 +21,14 @@ from forge.app import Forge
 from forge.errors import ForgeError, Invalid, Malformed, TooLarge, TooMany, TooSlow, Unavailable
 from forge.events.models import STREAM_PATTERN, Event, Whisper
 from forge.http.caller import Caller
+from forge.http.connection import Connection
 from forge.http.scope import Scope
 from forge.kernel.background import end
 
 log = logging.getLogger(__name__)
 
-PING_S = 30.0
-SEND_TIMEOUT_S = 10.0
 MAX_MESSAGE = 4096
 MAX_STREAMS = 100
-GOING_AWAY = 1012
 
 router = APIRouter()
 
@@ -63,58 +61,29 @@ async def follow_streams(socket: WebSocket) -> None:
         return
     forge: Forge = socket.app.state.forge
     with forge.telemetry.metrics.websocket_client():
-        await Connection(socket, forge, caller).serve()
+        await Followers(socket, forge, caller).serve()
 
 
-class Connection:
+class Followers(Connection):
+    heartbeat = '{"type": "ping"}'
+
     def __init__(self, socket: WebSocket, forge: Forge, caller: Caller) -> None:
-        self._socket = socket
+        super().__init__(socket, lambda: forge.accounts.check_still_welcome(caller))
         self._forge = forge
         self._caller = caller
-        self._sending = asyncio.Lock()
         self._following: dict[str, asyncio.Task[None]] = {}
-        self._broken: asyncio.Future[ForgeError] = asyncio.get_running_loop().create_future()
 
-    async def serve(self) -> None:
-        """Until the client goes, is too slow, breaks the protocol or is no longer welcome."""
-        tasks = [asyncio.create_task(work) for work in (self._listen(), self._ping(), self._notice_break())]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        except (WebSocketDisconnect, RuntimeError):
-            pass  # gone; starlette says so with either, depending on who noticed first
-        except ForgeError as error:
-            await self._close(error.ws_close_code(), error.message)
-        except SQLAlchemyError:
-            log.exception("cannot serve a socket")
-            await self._close(
-                Unavailable.ws_close_code(), "the database does not answer; reconnect and replay"
-            )
-        except asyncio.CancelledError:
-            await self._close(GOING_AWAY, "the server is stopping; reconnect")
-            raise
-        finally:
-            await end([*tasks, *self._following.values()])
+    def begun(self) -> Iterable[asyncio.Task[None]]:
+        return self._following.values()
 
-    async def _listen(self) -> None:
-        while True:
-            text = await self._receive()
-            if len(text) > MAX_MESSAGE:
-                raise TooLarge(f"A message may have {MAX_MESSAGE} characters at most.")
-            message = _parse(text)
-            if isinstance(message, Subscribe):
-                await self._subscribe(message)
-            else:
-                await self._unsubscribe(message.stream)
-
-    async def _receive(self) -> str:
-        message = await self._socket.receive()
-        if message["type"] == "websocket.disconnect":
-            raise WebSocketDisconnect(message.get("code", 1005))
-        if (text := message.get("text")) is None:
-            raise Malformed("Messages are text, not binary.")
-        return text
+    async def hear(self, text: str) -> None:
+        if len(text) > MAX_MESSAGE:
+            raise TooLarge(f"A message may have {MAX_MESSAGE} characters at most.")
+        message = _parse(text)
+        if isinstance(message, Subscribe):
+            await self._subscribe(message)
+        else:
+            await self._unsubscribe(message.stream)
 
     async def _subscribe(self, message: Subscribe) -> None:
         await self._unsubscribe(message.stream)
@@ -137,7 +106,7 @@ class Connection:
                     await self._tell(stream, events)
         except ForgeError as error:
             self._following.pop(stream, None)
-            await self._send(
+            await self.send(
                 {
                     "type": "error",
                     "stream": stream,
@@ -147,47 +116,19 @@ class Connection:
                 }
             )
         except TimeoutError:
-            self._break(TooSlow("Too slow; reconnect and replay."))
+            self.break_off(TooSlow("Too slow; reconnect and replay."))
         except SQLAlchemyError:
             log.exception("cannot follow stream %s", stream)
-            self._break(Unavailable("The database does not answer; reconnect and replay."))
+            self.break_off(Unavailable("The database does not answer; reconnect and replay."))
         except (WebSocketDisconnect, RuntimeError):
             pass  # the listener notices it too and ends the connection
 
     async def _tell(self, stream: str, events: list[Event | Whisper]) -> None:
         if events:
-            await self._send_text(_events_message(events))
+            await self.send_text(_events_message(events))
         else:
             last = await self._forge.events.last_seq(stream)
-            await self._send({"type": "subscribed", "stream": stream, "last_seq": last})
-
-    async def _ping(self) -> None:
-        while True:
-            await asyncio.sleep(PING_S)
-            await self._forge.accounts.check_still_welcome(self._caller)
-            try:
-                await self._send({"type": "ping"})
-            except TimeoutError:
-                raise TooSlow("Too slow; reconnect and replay.") from None
-
-    def _break(self, error: ForgeError) -> None:
-        if not self._broken.done():
-            self._broken.set_result(error)
-
-    async def _notice_break(self) -> None:
-        raise await self._broken
-
-    async def _send(self, message: dict[str, Any]) -> None:
-        await self._send_text(json.dumps(message))
-
-    async def _send_text(self, text: str) -> None:
-        async with asyncio.timeout(SEND_TIMEOUT_S), self._sending:
-            await self._socket.send_text(text)
-
-    async def _close(self, code: int, reason: str) -> None:
-        with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-            async with asyncio.timeout(1):
-                await self._socket.close(code, reason[:120])
+            await self.send({"type": "subscribed", "stream": stream, "last_seq": last})
 
 
 def _events_message(events: list[Event | Whisper]) -> str:

@@ -27,7 +27,7 @@ class _Given(BaseModel):
 
 
 class NewSession(_Given):
-    """Begin an interview. The mode is found in the description when it is left out: a bot, unless it asks for a skill."""
+    """Begin an interview about a bot, unless another mode is named."""
 
     description: GivenDescription = ""
     mode: Mode = Mode.BOT
@@ -200,6 +200,7 @@ class InterviewDelta(EventData):
     """A piece of what the model is writing; only whispered, and followed by the whole."""
 
     type: ClassVar[str] = "interview.delta"
+    is_durable: ClassVar[bool] = False
     text: str
 
 

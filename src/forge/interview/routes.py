@@ -121,7 +121,7 @@ async def replay_session(caller: Reader, session_id: SessionId, interviews: Serv
 @router.get("/drafts")
 async def list_drafts(caller: Reader, interviews: Service) -> Envelope[list[DraftSummary]]:
     """Interviews that are not finished, the latest first."""
-    return reply(await interviews.drafts(caller.account_id))
+    return reply(await interviews.list_drafts(caller.account_id))
 
 
 @router.get("/memory")

@@ -2,15 +2,15 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.interview.answers import Answer
 from forge.interview.categories import Purpose
-from forge.interview.config import NOTHING, Fields, SkillBuildRequest
+from forge.interview.config import NOTHING, BuilderConfig, Fields
 from forge.interview.phases import Mode, Phase
-from forge.interview.turns import Turn
+from forge.interview.turns import AskQuestion, Clarify, Turn
 from forge.skills.models import SkillFiles, SkillOffer, TrialReport
 
 SCHEMA_VERSION = 2
@@ -162,14 +162,19 @@ class State(Frozen):
     schema_version: int = SCHEMA_VERSION
     mode: Mode
     description: str
-    purpose: Purpose
+    found_purpose: Purpose
+    """What the description says it is for."""
     speaker: Speaker
     why_guide: str | None = None
     """Why no model speaks, in words for a person."""
+    model: str | None = None
+    """`provider:model` that could speak, when somebody last looked; None when there is none."""
     basis: Basis = Basis()
     facts: Facts = Facts()
     opening: Fields = NOTHING
     """What the description alone says."""
+    opening_model: str | None = None
+    opening_cost_micros: int = 0
     exchanges: list[Exchange] = []
     set_aside: list[Exchange] = []
     """Answers behind the one somebody went back to; taken up again where they still fit."""
@@ -179,7 +184,8 @@ class State(Frozen):
     """The turn that waits for an answer; None before the first."""
     due: Due | None = None
     written: Written | None = None
-    confirmed: SkillBuildRequest | None = None
+    edited: BuilderConfig | None = None
+    """Settings that somebody changed in the review; their soul has to be written anew."""
     made: Made | None = None
 
     @property
@@ -195,5 +201,21 @@ class State(Frozen):
         return self.asked.turn.phase if self.asked else Phase.BASICS
 
     @property
+    def purpose(self) -> Purpose:
+        """As last judged."""
+        judged = [exchange.purpose for exchange in self.exchanges if exchange.purpose is not None]
+        return judged[-1] if judged else self.found_purpose
+
+    @property
     def question_count(self) -> int:
-        return len(self.exchanges)
+        """Questions that were answered; a preview is none."""
+        return sum(isinstance(exchange.asked.turn, AskQuestion | Clarify) for exchange in self.exchanges)
+
+    @property
+    def cost_micros(self) -> int:
+        spent = sum(exchange.cost_micros for exchange in self.exchanges)
+        return spent + self.opening_cost_micros + (self.written.cost_micros if self.written else 0)
+
+    def but(self, **changes: Any) -> "State":
+        """The same, with these changes."""
+        return self.model_copy(update=changes)

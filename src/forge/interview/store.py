@@ -1,4 +1,4 @@
-"""Rows of interviews. A draft is changed only by whoever has read its latest revision."""
+"""Rows of interviews, and of what they left behind."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,21 +38,18 @@ async def insert(tx: Tx, row: DraftRow) -> bool:
     return True
 
 
-async def find(tx: Tx, session_id: str) -> DraftRow | None:
+async def find(tx: Tx, session_id: str, *, lock: bool = False) -> DraftRow | None:
+    """With `lock` nobody else changes it before this transaction ends."""
     query = sa.select(builder_drafts).where(builder_drafts.c.session_id == session_id)
+    query = query.with_for_update() if lock else query
     row = (await tx.execute(query)).one_or_none()
     return DraftRow(**row._mapping) if row is not None else None  # pyright: ignore[reportPrivateUsage]
 
 
-async def change(tx: Tx, session_id: str, revision: int, **values: Any) -> bool:
-    """False when somebody else was quicker."""
+async def change(tx: Tx, session_id: str, **values: Any) -> None:
+    """By whoever has it locked."""
     table = builder_drafts
-    result = await tx.execute(
-        sa.update(table)
-        .where(table.c.session_id == session_id, table.c.revision == revision)
-        .values(revision=revision + 1, **values)
-    )
-    return result.rowcount == 1
+    await tx.execute(sa.update(table).where(table.c.session_id == session_id).values(**values))
 
 
 async def list_drafts(tx: Tx, account_id: str) -> list[DraftRow]:

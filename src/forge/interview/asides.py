@@ -1,0 +1,50 @@
+"""Turns that Forge puts in between: it did not understand, or somebody wants to change what was agreed on."""
+
+from forge.interview.phases import Phase, phase_label
+from forge.interview.state import Asked, State
+from forge.interview.turns import FEWEST_OPTIONS, AskQuestion, Clarify, QuestionOption
+
+
+def asks_again(asked: Asked, message: str) -> Asked:
+    """The same question, in words."""
+    return Asked(
+        turn=Clarify(phase=asked.turn.phase, message=message),
+        topic=asked.topic,
+        speaker=asked.speaker,
+        free=asked.free,
+    )
+
+
+def phases_of(state: State) -> list[Phase]:
+    """That one can go back to."""
+    gone = {exchange.asked.turn.phase for exchange in state.exchanges}
+    return [phase for phase in Phase if phase in gone]
+
+
+def revision_of(state: State) -> Asked | None:
+    """Which part to look at again; the turn as it is when there is only one."""
+    phases = phases_of(state)
+    options = [
+        QuestionOption(
+            id=phase.value,
+            label=phase_label(state.mode, phase),
+            reason=f"You said: {_answers(state, phase)}.",
+        )
+        for phase in phases
+    ]
+    if len(options) < FEWEST_OPTIONS:
+        return state.asked
+    turn = AskQuestion(
+        phase=Phase.REVIEW,
+        question="Which part shall we look at again?",
+        options=options,
+        allow_free_text=False,
+        phase_label=phase_label(state.mode, Phase.REVIEW),
+    )
+    return Asked(turn=turn, topic="revise", speaker=state.speaker)
+
+
+def _answers(state: State, phase: Phase) -> str:
+    said = [exchange.label for exchange in state.exchanges if exchange.asked.turn.phase is phase]
+    text = "; ".join(" ".join(one.split()) for one in said)
+    return text if len(text) <= 200 else f"{text[:199]}…"

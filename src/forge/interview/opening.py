@@ -1,0 +1,36 @@
+"""Puts the parts of interviews together: what their runs need before there are runs, and what people use after."""
+
+from typing import Any
+
+from forge.agents.hands import Hands
+from forge.bots.opening import BotHouse
+from forge.interview.assembly.service import Assembly
+from forge.interview.beginning import Beginning
+from forge.interview.drafts import Drafts
+from forge.interview.facts import FactFinder
+from forge.interview.kind import InterviewKind
+from forge.interview.service import Interviews
+from forge.interview.thinking import Thinking
+from forge.llm.catalog import Catalog
+from forge.runs.kinds import RunKind
+from forge.runs.service import Runs
+from forge.skills.library import Library
+from forge.skills.trial import Trial
+
+
+class InterviewParts:
+    def __init__(self, hands: Hands, catalog: Catalog, library: Library) -> None:
+        self._catalog = catalog
+        self._library = library
+        self._drafts = Drafts(hands.database, hands.events)
+        thinking = Thinking(self._drafts, hands.events, hands.gateway, Trial(hands.sandboxes))
+        self._kind = InterviewKind(self._drafts, thinking)
+
+    def kind(self) -> RunKind[Any]:
+        return self._kind.kind()
+
+    def open(self, runs: Runs, house: BotHouse) -> Interviews:
+        facts = FactFinder(self._drafts.database, house.bots, self._library, self._catalog)
+        assembly = Assembly(house.bots, house.versions, self._library, self._catalog)
+        beginning = Beginning(facts, house.bots, assembly, self._library)
+        return Interviews(self._drafts, runs, house.bots, facts, beginning, assembly)

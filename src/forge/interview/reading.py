@@ -1,0 +1,89 @@
+"""Reads a draft as it was saved, whichever version of Forge saved it."""
+
+import json
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from forge.errors import Internal
+from forge.interview.answers import MAX_TEXT, Said
+from forge.interview.categories import Known, Purpose, classify
+from forge.interview.config import Fields
+from forge.interview.errors import NewerDraft
+from forge.interview.phases import Mode, Phase
+from forge.interview.state import SCHEMA_VERSION, Asked, Basis, Exchange, Speaker, State
+from forge.interview.store import DraftRow
+from forge.interview.turns import Clarify
+
+_PURPOSE: TypeAdapter[Purpose] = TypeAdapter(Purpose)
+
+
+def read_state(row: DraftRow) -> State:
+    """Raises `NewerDraft` for one that only a newer Forge understands: it is kept as it is."""
+    if row.schema_version > SCHEMA_VERSION:
+        raise NewerDraft(
+            f"This draft was saved by a newer Forge (version {row.schema_version} of its form; this one reads "
+            f"{SCHEMA_VERSION}).",
+            hint="Update Forge to go on with it, or begin anew: it is kept.",
+        )
+    try:
+        if row.schema_version == 1:
+            return _from_first(row, json.loads(row.state_json))
+        return State.model_validate_json(row.state_json)
+    except (ValidationError, ValueError) as error:
+        raise Internal("This draft cannot be read any more.", hint="Delete it and begin anew.") from error
+
+
+def _from_first(row: DraftRow, saved: dict[str, Any]) -> State:
+    """It knew questions and answers as texts, and what was known as one config."""
+    description = str(saved.get("initial_description") or "")[:MAX_TEXT]
+    exchanges = [_exchange(row, number, one) for number, one in enumerate(_conversation(saved), start=1)]
+    fields = _fields(saved.get("config") or {})
+    return State(
+        session_id=row.session_id,
+        mode=Mode.BOT,
+        description=description,
+        found_purpose=_purpose(saved.get("purpose_category"), description),
+        speaker=Speaker.GUIDE,
+        why_guide="This draft is from an older version: Forge's own questions go on with it.",
+        basis=Basis(fields=fields),
+        exchanges=exchanges,
+    )
+
+
+def _conversation(saved: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in saved.get("conversation") or [] if str(one.get("answer") or "").strip()]
+
+
+def _exchange(row: DraftRow, number: int, one: dict[str, Any]) -> Exchange:
+    phase = one.get("phase")
+    known = Phase(phase) if phase in set(Phase) else Phase.BASICS
+    text = str(one["answer"])[:MAX_TEXT]
+    turn = Clarify(phase=known, message=str(one.get("question") or ""))
+    asked = Asked(turn=turn, topic=f"earlier:{number}", speaker=Speaker.MODEL)
+    return Exchange(
+        number=number, asked=asked, answer=Said(text=text), label=text, answered_at=row.updated_at
+    )
+
+
+def _fields(saved: dict[str, Any]) -> Fields:
+    """Each by itself: one that does not fit is not known."""
+    known = Fields()
+    for name, value in saved.items():
+        if name not in Fields.model_fields or value is None:
+            continue
+        try:
+            known = known.merged(Fields.model_validate({name: value}))
+        except ValidationError:
+            continue
+    return known
+
+
+def _purpose(saved: Any, description: str) -> Purpose:
+    if saved is None:
+        return classify(description)
+    try:
+        found = _PURPOSE.validate_python(saved)
+    except ValidationError:
+        return classify(description)
+    return Known(found) if isinstance(found, str) else found

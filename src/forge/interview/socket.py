@@ -1,0 +1,286 @@
+"""`/ws/builder/{session_id}`: an interview as a live conversation, for bots and for skills.
+
+Turns come from the interview's stream and from nowhere else: two sockets on one session, or a socket beside a wizard,
+see the same turns in the same order. Nothing here waits for a model, so the heartbeat goes on, and a thought can be
+cancelled.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from sqlalchemy.exc import SQLAlchemyError
+
+from forge.errors import Denied, ForgeError, Gone, Invalid, Malformed, NotFound, TooLarge, TooSlow, Unavailable
+from forge.events.models import Event, Whisper
+from forge.http.caller import Caller
+from forge.http.connection import Connection
+from forge.http.scope import Scope
+from forge.interview.answers import Answer
+from forge.interview.config import BuilderConfig, SkillBuildRequest
+from forge.interview.drafts import interview_stream
+from forge.interview.models import (
+    SESSION_PATTERN,
+    GivenDescription,
+    InterviewDeleted,
+    InterviewDelta,
+    InterviewFinished,
+    InterviewTurned,
+    NewSession,
+)
+from forge.interview.phases import Mode
+from forge.interview.service import Interviews
+from forge.interview.state import Made, Speaker
+
+log = logging.getLogger(__name__)
+
+MAX_MESSAGE = 300_000
+
+router = APIRouter()
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class StartBot(_Message):
+    type: Literal["start_bot"]
+    description: GivenDescription = ""
+    speaker: Speaker | None = None
+
+
+class StartSkill(_Message):
+    type: Literal["start_skill"]
+    description: GivenDescription = ""
+    speaker: Speaker | None = None
+
+
+class GiveAnswer(_Message):
+    type: Literal["answer"]
+    answer: Answer
+
+
+class AssembleBot(_Message):
+    type: Literal["assemble_bot"]
+    config: BuilderConfig | None = None
+
+
+class CreateSkill(_Message):
+    type: Literal["create_skill"]
+    skill_request: SkillBuildRequest | None = None
+
+
+class Resume(_Message):
+    type: Literal["resume"]
+
+
+class Cancel(_Message):
+    type: Literal["cancel"]
+
+
+class Ping(_Message):
+    type: Literal["ping"]
+
+
+_MESSAGE: TypeAdapter[Any] = TypeAdapter(
+    Annotated[
+        StartBot | StartSkill | GiveAnswer | AssembleBot | CreateSkill | Resume | Cancel | Ping,
+        Field(discriminator="type"),
+    ]
+)
+
+
+@router.websocket("/ws/builder/{session_id}")
+async def talk_to_forge(socket: WebSocket, session_id: str) -> None:
+    await socket.accept()
+    try:
+        caller: Caller = await socket.app.state.authenticate(socket)
+        caller.must_have(Scope.READ)
+        if not re.fullmatch(SESSION_PATTERN, session_id):
+            raise Invalid("The id of an interview is a UUID.")
+    except ForgeError as error:
+        await socket.close(error.ws_close_code(), reason=error.message)
+        return
+    interviews: Interviews = socket.app.state.interviews
+
+    async def check_welcome() -> None:
+        await socket.app.state.accounts.check_still_welcome(caller)
+
+    await BuilderConnection(socket, interviews, caller, session_id.lower(), check_welcome).serve()
+
+
+class BuilderConnection(Connection):
+    heartbeat = '{"type": "pong"}'
+
+    def __init__(
+        self,
+        socket: WebSocket,
+        interviews: Interviews,
+        caller: Caller,
+        session_id: str,
+        check_welcome: Callable[[], Awaitable[None]],
+    ) -> None:
+        super().__init__(socket, check_welcome)
+        self._interviews = interviews
+        self._caller = caller
+        self._session_id = session_id
+        self._tasks = {asyncio.create_task(self._follow())}
+
+    def begun(self) -> Iterable[asyncio.Task[None]]:
+        return self._tasks
+
+    async def hear(self, text: str) -> None:
+        """What is wrong with a message is said; the connection and the draft are as they were."""
+        try:
+            if len(text) > MAX_MESSAGE:
+                raise TooLarge(f"A message may have {MAX_MESSAGE:,} characters at most.")
+            message = _parse(text)
+            if not isinstance(message, Ping | Resume) and Scope.WRITE not in self._caller.scopes:
+                raise Denied("This key may only read.")
+            await self._take(message)
+        except ForgeError as error:
+            await self._say_error(error)
+
+    async def _take(self, message: Any) -> None:
+        account_id, interviews = self._caller.account_id, self._interviews
+        match message:
+            case Ping():
+                await self.send({"type": "pong"})
+            case StartBot(description=description, speaker=speaker):
+                await self._start(Mode.BOT, description, speaker)
+            case StartSkill(description=description, speaker=speaker):
+                await self._start(Mode.SKILL, description, speaker)
+            case GiveAnswer(answer=answer):
+                await interviews.say(account_id, self._session_id, answer)
+            case Resume():
+                await self._send_turn()
+            case Cancel():
+                await interviews.cancel(account_id, self._session_id)
+            case AssembleBot(config=config):
+                self._in_background(self._assemble(config))
+            case CreateSkill(skill_request=request):
+                self._in_background(self._create(request))
+            case _:
+                raise Malformed("There is no such message.")
+
+    async def _start(self, mode: Mode, description: str, speaker: Speaker | None) -> None:
+        new = NewSession(description=description, mode=mode, speaker=speaker)
+        await self._interviews.start(self._caller.account_id, new, session_id=self._session_id, waits=False)
+
+    async def _assemble(self, config: BuilderConfig | None) -> None:
+        await self._make(
+            lambda: self._interviews.assemble(
+                self._caller.account_id, self._session_id, config, by=self._caller.name, dry_run=False
+            )
+        )
+
+    async def _create(self, request: SkillBuildRequest | None) -> None:
+        await self._make(
+            lambda: self._interviews.create_skill(
+                self._caller.account_id, self._session_id, request, by=self._caller.name, dry_run=False
+            )
+        )
+
+    async def _make(self, make: Callable[[], Awaitable[Any]]) -> None:
+        """The first time it is told in the stream, to everybody; whoever asks again gets the same answer."""
+        try:
+            before = await self._interviews.view(self._caller.account_id, self._session_id)
+            made = await make()
+            if before.made is not None and made.result is not None:
+                await self.send(_made_frame(made.result))
+        except ForgeError as error:
+            await self._say_error(error)
+
+    def _in_background(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _send_turn(self) -> None:
+        view = await self._interviews.view(self._caller.account_id, self._session_id)
+        await self.send_text(_frame("turn", InterviewTurned(session=view)))
+
+    async def _say_error(self, error: ForgeError) -> None:
+        await self.send({"type": "error", "message": error.message, "code": error.code, "hint": error.hint})
+
+    async def _follow(self) -> None:
+        events = self._interviews.drafts.events
+        stream = interview_stream(self._session_id)
+        try:
+            after = await events.last_seq(stream)
+            await self._say_state()
+            async with aclosing(events.hub.follow(stream, after)) as follower:
+                async for told in follower:
+                    for event in told:
+                        await self._pass_on(event)
+        except ForgeError as error:
+            self.break_off(error)
+        except TimeoutError:
+            self.break_off(TooSlow("Too slow; reconnect."))
+        except SQLAlchemyError:
+            log.exception("cannot follow %s", stream)
+            self.break_off(Unavailable("The database does not answer; reconnect."))
+        except (WebSocketDisconnect, RuntimeError):
+            pass  # the listener notices it too and ends the connection
+
+    async def _say_state(self) -> None:
+        """Of a session that there is; the stream of another's is not told that there is one."""
+        try:
+            view = await self._interviews.view(self._caller.account_id, self._session_id)
+        except NotFound:
+            if not await self._interviews.is_free(self._session_id):
+                raise
+            return
+        except ForgeError as error:
+            await self._say_error(error)
+            return
+        await self.send_text(_frame("state", InterviewTurned(session=view)))
+
+    async def _pass_on(self, event: Event | Whisper) -> None:
+        match event.type:
+            case InterviewTurned.type:
+                fact = InterviewTurned.model_validate(event.data)
+                is_turn = fact.session.due is None and fact.session.made is None
+                await self.send_text(_frame("turn" if is_turn else "state", fact))
+            case InterviewDelta.type:
+                await self.send({"type": "delta", "text": event.data["text"]})
+            case InterviewFinished.type:
+                await self.send(_made_frame(InterviewFinished.model_validate(event.data).made))
+            case InterviewDeleted.type:
+                self.break_off(Gone("This interview was deleted."))
+            case _:
+                pass
+
+
+def _parse(text: str) -> Any:
+    try:
+        return _MESSAGE.validate_json(text)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        if problem["type"] == "json_invalid":
+            raise Malformed("This message is not JSON.") from error
+        if problem["type"] in {"union_tag_invalid", "union_tag_not_found"} and len(problem["loc"]) == 0:
+            raise Malformed("There is no such message.", hint="Its `type` is one of start_bot, answer …") from error
+        where = ".".join(str(part) for part in problem["loc"])
+        raise Invalid(f"{where}: {problem['msg']}") from error
+
+
+def _frame(kind: str, fact: InterviewTurned) -> str:
+    """The session as it is; a turn also by itself, for clients that know no more."""
+    session = fact.session.model_dump_json()
+    if kind == "state":
+        return f'{{"type":"state","session":{session}}}'
+    turn = fact.session.turn.model_dump_json() if fact.session.turn else "null"
+    return f'{{"type":"turn","turn":{turn},"session":{session}}}'
+
+
+def _made_frame(made: Made) -> dict[str, Any]:
+    if made.skill is not None:
+        return {"type": "skill_created", "result": made.skill.model_dump(mode="json")}
+    bots = [bot.model_dump(mode="json") for bot in made.bots]
+    return {"type": "bot_assembled", "result": {**bots[0], "bots": bots}}
