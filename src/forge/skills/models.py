@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from forge.kernel.text import NO_NUL
 
@@ -35,7 +35,7 @@ class Capability(StrEnum):
     EXEC_COMMAND = "exec_command"
     READ_ENV = "read_env"
     RECALL_MEMORY = "recall_memory"
-    GET_SECRET = "get_secret"
+    GET_SECRET = "get_secret"  # noqa: S105 - no secret, the name of what asks for one
     KV = "kv"
     LOG = "log"
 
@@ -79,6 +79,11 @@ class Manifest(BaseModel):
         asked = self.metadata.get("forge-capabilities", "").split()
         return [one for one in Capability if one in asked]
 
+    @property
+    def categories(self) -> list[str]:
+        """The kinds of bots it suits."""
+        return self.metadata.get("categories", "").split()
+
 
 class SkillSource(StrEnum):
     LIBRARY = "library"
@@ -116,6 +121,16 @@ class SkillFiles(BaseModel):
 
     name: SkillName
     files: dict[str, str]
+
+
+class SkillCase(BaseModel):
+    """A test of a skill that runs: `tests/<name>.json`. What comes out must hold all that is expected, and may hold more."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
+    input: dict[str, JsonValue]
+    expect: dict[str, JsonValue]
 
 
 class Case(BaseModel):

@@ -1,0 +1,158 @@
+"""Writes the files of a skill: from what a model wrote, or from what is known of it alone."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from forge.skills import templates
+from forge.skills.manifest import SKILL_MD, read_skill_md, write_skill_md
+from forge.skills.models import Capability, Manifest, SkillCase, SkillFiles, SkillKind
+
+FIRST_VERSION = "0.1.0"
+BUILDER_CREATED = "builder-created"
+SOURCE_FILES: Mapping[SkillKind, str] = {SkillKind.SCRIPT: "skill.py", SkillKind.LOCAL: "scripts/run.py"}
+"""What is run; instructions have nothing to run."""
+
+_CASE_FILE = re.compile(r"tests/[^/]+\.json")
+_VERSION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?")
+_NO_SLUG = re.compile(r"[^a-z0-9]+")
+_LONGEST_CASE_NAME = 48
+
+
+@dataclass(frozen=True)
+class SkillText:
+    """All that is known of a skill before it has files."""
+
+    name: str
+    description: str
+    kind: SkillKind = SkillKind.PROMPT
+    trigger: str = ""
+    """When a bot should use it."""
+    steps: str = ""
+    """What it does, a step per line."""
+    capabilities: tuple[Capability, ...] = ()
+    body: str = ""
+    """Of SKILL.md; without one it is made of the trigger and the steps."""
+    source: str = ""
+    """Python: `run(input: dict) -> dict` of a script; a program that reads and writes JSON when it is local."""
+    cases: tuple[SkillCase, ...] = ()
+    version: str | None = None
+    """None: the first one, or the one after that of the skill that is changed."""
+
+
+def render_skill(text: SkillText, existing: SkillFiles | None = None) -> SkillFiles:
+    """As it was written. Of an existing skill, what is not ours to write stays: its other files and other metadata."""
+    files = _foreign(existing)
+    body = text.body.strip() or templates.body_of(text.name, text.description, text.trigger, text.steps)
+    files[SKILL_MD] = write_skill_md(_manifest(text, existing), body + "\n")
+    if text.kind in SOURCE_FILES:
+        files[SOURCE_FILES[text.kind]] = text.source.strip("\n") + "\n"
+        files |= _case_files(text.cases)
+    return SkillFiles(name=text.name, files=dict(sorted(files.items())))
+
+
+def template_skill(text: SkillText, existing: SkillFiles | None = None) -> SkillFiles:
+    """What Forge writes without a model: whole instructions; of a program the frame, which runs and says what is left.
+
+    Of an existing skill its own instructions, source and tests stay, but for what is told anew.
+    """
+    if existing is not None and SKILL_MD in existing.files:
+        return _retold(text, existing)
+    return render_skill(_filled(text), existing)
+
+
+def edited(skill: SkillFiles, *, name: str, capabilities: tuple[Capability, ...]) -> SkillFiles:
+    """The same skill under this name, asking for these capabilities; nothing else changes, the version included."""
+    found = read_skill_md(skill.files.get(SKILL_MD, ""), skill.name)
+    if found.manifest is None:
+        return skill
+    metadata = _with_capabilities(found.manifest.metadata, capabilities)
+    manifest = found.manifest.model_copy(update={"name": name, "metadata": metadata})
+    return SkillFiles(name=name, files={**skill.files, SKILL_MD: write_skill_md(manifest, found.body)})
+
+
+def cases_of(skill: SkillFiles) -> dict[str, str]:
+    """The texts of its tests, by file."""
+    return {path: text for path, text in sorted(skill.files.items()) if _CASE_FILE.fullmatch(path)}
+
+
+def bumped(version: str) -> str:
+    """The next patch; of what is no version, the first."""
+    found = _VERSION.match(version)
+    if found is None:
+        return FIRST_VERSION
+    major, minor, patch = (int(part or 0) for part in found.groups())
+    return f"{major}.{minor}.{patch + 1}"
+
+
+def _filled(text: SkillText) -> SkillText:
+    """With a source that runs and tests that pass."""
+    if text.kind is SkillKind.PROMPT:
+        return text
+    source = templates.SCRIPT if text.kind is SkillKind.SCRIPT else templates.PROGRAM
+    body = templates.body_of(text.name, text.description, text.trigger, text.steps)
+    return replace(
+        text,
+        body=body + templates.left_to_write(SOURCE_FILES[text.kind]),
+        source=templates.source_of(source, text.name, text.description, text.steps),
+        cases=tuple(SkillCase.model_validate(case) for case in templates.CASES),
+    )
+
+
+def _retold(text: SkillText, existing: SkillFiles) -> SkillFiles:
+    found = read_skill_md(existing.files[SKILL_MD], existing.name)
+    kind = found.manifest.kind if found.manifest else None
+    body = templates.retold(found.body, text.trigger, text.steps) if found.body.strip() else ""
+    source = existing.files.get(SOURCE_FILES.get(text.kind, ""), "")
+    if text.kind is not SkillKind.PROMPT and (kind is not text.kind or not source):
+        return render_skill(_filled(text), existing)
+    kept = render_skill(replace(text, body=body, source=source), existing)
+    tests = cases_of(existing) if text.kind in SOURCE_FILES else {}
+    return SkillFiles(name=kept.name, files=dict(sorted({**kept.files, **tests}.items())))
+
+
+def _foreign(existing: SkillFiles | None) -> dict[str, str]:
+    if existing is None:
+        return {}
+    ours = {SKILL_MD, *SOURCE_FILES.values()}
+    return {
+        path: text
+        for path, text in existing.files.items()
+        if path not in ours and not _CASE_FILE.fullmatch(path)
+    }
+
+
+def _manifest(text: SkillText, existing: SkillFiles | None) -> Manifest:
+    before = _manifest_of(existing)
+    version = text.version or (bumped(before.version) if before else FIRST_VERSION)
+    metadata = {"version": version, "forge-kind": text.kind.value}
+    if before is None:
+        metadata["forge-origin"] = BUILDER_CREATED
+        given = Manifest(name=text.name, description=text.description)
+    else:
+        metadata = {**before.metadata, **metadata}
+        given = before.model_copy(update={"name": text.name, "description": text.description})
+    return given.model_copy(update={"metadata": _with_capabilities(metadata, text.capabilities)})
+
+
+def _manifest_of(existing: SkillFiles | None) -> Manifest | None:
+    if existing is None:
+        return None
+    return read_skill_md(existing.files.get(SKILL_MD, ""), existing.name).manifest
+
+
+def _with_capabilities(metadata: Mapping[str, str], capabilities: tuple[Capability, ...]) -> dict[str, str]:
+    asked = " ".join(one for one in Capability if one in capabilities)
+    rest = {key: value for key, value in metadata.items() if key != "forge-capabilities"}
+    return {**rest, "forge-capabilities": asked} if asked else rest
+
+
+def _case_files(cases: tuple[SkillCase, ...]) -> Iterator[tuple[str, str]]:
+    taken: set[str] = set()
+    for number, case in enumerate(cases, start=1):
+        slug = _NO_SLUG.sub("-", case.name.lower())[:_LONGEST_CASE_NAME].strip("-") or f"case-{number}"
+        slug = slug if slug not in taken else f"{slug}-{number}"
+        taken.add(slug)
+        content = json.dumps(case.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        yield f"tests/{slug}.json", content + "\n"
