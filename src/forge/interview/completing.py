@@ -1,0 +1,215 @@
+"""What is known so far, made whole: sensible settings for what nobody said."""
+
+from forge.bots.models import MAX_NAME
+from forge.interview.categories import Custom, Known, Purpose, classify, defaults_for, purpose_key
+from forge.interview.config import (
+    DEFAULT_MODEL,
+    BuilderConfig,
+    Fields,
+    ModelConfig,
+    PersonalityConfig,
+    Preview,
+    SkillBuildRequest,
+    VariantFields,
+)
+from forge.interview.naming import name_in, name_of, skill_names_for
+from forge.interview.phases import Mode
+from forge.interview.state import Basis, State
+from forge.interview.variations import VARIATIONS, variant_of
+from forge.interview.wording import (
+    cleaned,
+    listed,
+    one_line,
+    salient,
+    says_something,
+    sentence,
+    shortened,
+    wish,
+)
+from forge.skills.models import MAX_DESCRIPTION, SkillKind
+
+MOST_TAGS = 5
+MOST_OF_DESCRIPTION = 1000
+MOST_OF_PASSAGE = 4000
+KIND_NAMES = {
+    SkillKind.PROMPT: "Instructions",
+    SkillKind.SCRIPT: "A script",
+    SkillKind.LOCAL: "A program on this machine",
+}
+
+
+def opening_of(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> Fields:
+    """What a description alone says. Of something that exists already it says what should change: nothing of that is
+    known before it was asked."""
+    is_wish = mode is Mode.RECONFIGURE or basis.skill_name is not None
+    if is_wish or not says_something(description):
+        return Fields()
+    known: dict[str, object] = {"description": shortened(one_line(description), MOST_OF_DESCRIPTION)}
+    if mode.makes_bots:
+        known["category"] = defaults_for(purpose).bot_category if isinstance(purpose, Known) else None
+        known["name"] = name_in(description)
+    long = cleaned(description)
+    if len(long) > MOST_OF_DESCRIPTION:
+        known["steps" if mode is Mode.SKILL else "purpose"] = shortened(long, MOST_OF_PASSAGE)
+    before = basis.fields.model_dump(exclude_none=True)
+    return Fields.model_validate(
+        {name: value for name, value in known.items() if value is not None and name not in before}
+    )
+
+
+def purpose_of(state: State) -> Purpose:
+    """As it was judged; or, of something of its own, by all that was said about it since."""
+    if isinstance(state.purpose, Custom) and state.config.purpose:
+        found = classify(state.config.purpose)
+        return found if isinstance(found, Known) else state.purpose
+    return state.purpose
+
+
+def to_config(state: State) -> BuilderConfig:
+    """A whole bot: the same one whenever it is asked for."""
+    known, purpose = state.config, purpose_of(state)
+    usual = defaults_for(purpose)
+    name = known.name or _name(state, known, purpose)
+    return BuilderConfig(
+        name=name,
+        description=known.description or shortened(one_line(known.purpose or ""), MOST_OF_DESCRIPTION),
+        category=known.category or usual.bot_category.value,
+        tags=_tags(known, purpose) if known.tags is None else known.tags,
+        personality=PersonalityConfig(
+            tone=known.tone or usual.tone,
+            traits=list(usual.traits) if known.traits is None else known.traits,
+            purpose=known.purpose or purpose_text(known, name),
+            boundaries=known.boundaries or None,
+        ),
+        model_config=ModelConfig(
+            model=known.model or DEFAULT_MODEL,
+            temperature=usual.temperature if known.temperature is None else known.temperature,
+            max_tokens=known.max_tokens or usual.max_tokens,
+        ),
+        skills=known.skills or [],
+        variants=_variants(state, known, name) if state.mode is Mode.BATCH else [],
+    )
+
+
+def _name(state: State, known: Fields, purpose: Purpose) -> str:
+    return shortened(name_of(known.description or known.purpose or state.description, purpose), MAX_NAME)
+
+
+def _tags(known: Fields, purpose: Purpose) -> list[str]:
+    kind = [purpose_key(purpose).replace("_", " ")] if isinstance(purpose, Known) else []
+    about = [word for word in salient(known.description or known.purpose or "") if len(word) <= 40]
+    return list(dict.fromkeys([*kind, *about]))[:MOST_TAGS]
+
+
+def purpose_text(known: Fields, name: str | None = None) -> str:
+    """The description in full sentences."""
+    text = wish(known.description or "")
+    is_thing = text.lower().startswith(("a ", "an ", "the "))
+    whole = f"{name or 'This'} is {text[0].lower()}{text[1:]}" if is_thing else text
+    return sentence(shortened(whole, MOST_OF_PASSAGE - 1))
+
+
+def for_audience(state: State, audience: str) -> str:
+    """The purpose, with whom it serves."""
+    known = state.config
+    who = audience[:1].lower() + audience[1:]
+    return f"{known.purpose or purpose_text(known)} The people it works for: {who.rstrip('.')}.".strip()
+
+
+def _variants(state: State, known: Fields, name: str) -> list[VariantFields]:
+    """Those that were talked about; for the rest, variations nobody has chosen yet."""
+    variants = list(known.variants or [])
+    for variation in VARIATIONS:
+        if len(variants) >= state.basis.variants:
+            break
+        if all(one.difference != variation.difference for one in variants):
+            variants.append(variant_of(variation, name, variants, state.facts.bot_names))
+    return variants
+
+
+def to_skill_request(state: State) -> SkillBuildRequest:
+    known = state.config
+    about = known.description or known.steps or state.description
+    taken = [skill.name for skill in state.facts.skills]
+    return SkillBuildRequest(
+        name=known.name or state.basis.skill_name or skill_names_for(about, taken)[0],
+        description=_skill_description(known, about),
+        skill_type=known.kind or SkillKind.PROMPT,
+        capabilities=known.capabilities,
+    )
+
+
+def _skill_description(known: Fields, about: str) -> str:
+    """What it does and when to use it: all that a bot sees before it takes a skill up."""
+    what = sentence(one_line(about)) or "A skill."
+    when = sentence(one_line(known.trigger or ""))
+    if not when or when.casefold() in what.casefold():
+        return shortened(what, MAX_DESCRIPTION)
+    return f"{shortened(what, MAX_DESCRIPTION - 301)} {shortened(when, 300)}"
+
+
+def missing(state: State) -> list[str]:
+    """What is still to be said, in words for a person."""
+    known = state.config
+    if state.mode is Mode.SKILL:
+        wanted = {
+            "a name": known.name or state.basis.skill_name,
+            "what it does": known.description or known.steps,
+            "how it works": known.kind,
+        }
+    else:
+        wanted = {
+            "a name": known.name,
+            "what it is for": known.description or known.purpose,
+            "a tone": known.tone or state.basis.soul,
+            "a model": known.model,
+        }
+    left = [what for what, value in wanted.items() if not value]
+    few = state.basis.variants - len(known.variants or [])
+    if state.mode is Mode.BATCH and few > 0:
+        left.append(
+            "what makes one variant different" if few == 1 else f"what makes {few} variants different"
+        )
+    return left
+
+
+def preview_of(state: State) -> Preview:
+    known = state.config
+    is_skill = state.mode is Mode.SKILL
+    return Preview(
+        name=known.name,
+        description=known.description,
+        personality_summary=_skill_summary(known) if is_skill else _personality_summary(known),
+        model=None if is_skill else _model_name(state, known),
+        skills=[skill.name for skill in known.skills or []],
+        phase=state.phase.value,
+        fields=known,
+        missing=missing(state),
+    )
+
+
+def _personality_summary(known: Fields) -> str | None:
+    parts: list[str] = []
+    if known.tone:
+        parts.append(f"speaks in a tone that is {known.tone}")
+    if known.traits:
+        parts.append(f"is {listed(known.traits)}")
+    if not parts:
+        return None
+    return sentence(f"{known.name or 'It'} {' and '.join(parts)}")
+
+
+def _skill_summary(known: Fields) -> str | None:
+    if known.kind is None and not known.trigger:
+        return None
+    kind = KIND_NAMES[known.kind or SkillKind.PROMPT]
+    return sentence(f"{kind}: {one_line(known.trigger)}" if known.trigger else kind)
+
+
+def _model_name(state: State, known: Fields) -> str | None:
+    if known.model is None:
+        return None
+    labels = {offer.ref: offer.label for offer in state.facts.models}
+    if known.model == DEFAULT_MODEL:
+        return labels.get(DEFAULT_MODEL, "The model chosen for bots")
+    return labels.get(known.model, known.model)

@@ -1,0 +1,126 @@
+"""Options that Forge itself adds to a question, whoever asks it."""
+
+from typing import Literal
+
+from forge.interview.config import DEFAULT_MODEL, NOTHING, Fields, SkillRequest
+from forge.interview.phases import Mode, Phase
+from forge.interview.state import Asked, Remembered, State
+from forge.interview.turns import FEWEST_OPTIONS, MOST_OPTIONS, AskQuestion, QuestionOption
+from forge.interview.wording import listed, one_line, shortened
+
+SKIP_FROM = 4
+"""Answers after which the rest may be skipped."""
+
+Extra = tuple[Literal["skip", "same", "setup"], QuestionOption, Fields]
+
+
+def with_extras(state: State, asked: Asked) -> Asked:
+    """Where there is no room for both, the last options of the question itself give way."""
+    if not isinstance(asked.turn, AskQuestion) or asked.extras:
+        return asked
+    extras = _extras(state, asked)[: MOST_OPTIONS - FEWEST_OPTIONS]
+    if not extras:
+        return asked
+    own = asked.turn.options[: MOST_OPTIONS - len(extras)]
+    options = [*own, *(option for _, option, _ in extras)]
+    patches = [*asked.patches, *([NOTHING] * len(own))][: len(own)]
+    return asked.model_copy(
+        update={
+            "turn": asked.turn.model_copy(update={"options": options}),
+            "patches": [*patches, *(patch for _, _, patch in extras)],
+            "extras": {len(own) + place: kind for place, (kind, _, _) in enumerate(extras)},
+        }
+    )
+
+
+def _extras(state: State, asked: Asked) -> list[Extra]:
+    extras = [
+        _same(state) if _may_be_as_before(state, asked) else None,
+        _setup(state) if asked.turn.phase is Phase.MODEL and state.mode.makes_bots else None,
+        _skip() if _may_skip(state, asked) else None,
+    ]
+    taken = (
+        {option.id for option in asked.turn.options} if isinstance(asked.turn, AskQuestion) else set[str]()
+    )
+    return [extra for extra in extras if extra is not None and extra[0] not in taken]
+
+
+def _may_skip(state: State, asked: Asked) -> bool:
+    is_own = asked.topic.startswith(("capability:", "what"))
+    return (
+        state.mode is not Mode.SKILL
+        and state.question_count >= SKIP_FROM
+        and asked.turn.phase is not Phase.REVIEW
+        and not is_own
+    )
+
+
+def _skip() -> Extra:
+    option = QuestionOption(
+        id="skip",
+        label="Skip the rest: use sensible defaults",
+        reason="What was said so far is enough; you see everything before it is made.",
+    )
+    return "skip", option, NOTHING
+
+
+def _may_be_as_before(state: State, asked: Asked) -> bool:
+    """Only once: on the first question about the personality."""
+    asked_before = any(one.asked.turn.phase is Phase.PERSONALITY for one in state.exchanges)
+    is_new = state.mode in (Mode.BOT, Mode.BATCH)
+    return (
+        is_new and asked.turn.phase is Phase.PERSONALITY and not asked_before and bool(state.facts.remembered)
+    )
+
+
+def _same(state: State) -> Extra | None:
+    last = state.facts.remembered[0]
+    patch = _as_remembered(state, last)
+    if not patch.model_fields_set:
+        return None
+    bot = f" for {last.bot_slug}" if last.bot_slug else ""
+    about = shortened(one_line(last.initial_description), 120)
+    reason = f"You chose this{bot}" + (f": “{about}”." if about else ".")
+    label = shortened(f"Same as last time: {_in_words(state, patch)}", 200)
+    return "same", QuestionOption(id="same", label=label, reason=shortened(reason, 500)), patch
+
+
+def _as_remembered(state: State, last: Remembered) -> Fields:
+    known: dict[str, object] = {}
+    if last.chosen_tone:
+        known["tone"] = last.chosen_tone
+    if last.chosen_model:
+        known["model"] = last.chosen_model
+    if last.chosen_skills:
+        offers = {offer.name: offer for offer in state.facts.skills}
+        known["skills"] = [
+            SkillRequest(name=name, description=offers[name].description[:1024], skill_type=offers[name].kind)
+            if name in offers
+            else SkillRequest(name=name)
+            for name in last.chosen_skills
+        ]
+    return Fields.model_validate(known)
+
+
+def _in_words(state: State, patch: Fields) -> str:
+    labels = {offer.ref: offer.label for offer in state.facts.models}
+    parts: list[str] = []
+    if patch.tone:
+        parts.append(f"{patch.tone} tone")
+    if patch.model:
+        is_default = patch.model == DEFAULT_MODEL
+        parts.append("the model chosen for bots" if is_default else labels.get(patch.model, patch.model))
+    if patch.skills:
+        parts.append(listed([skill.name for skill in patch.skills]))
+    return ", ".join(parts)
+
+
+def _setup(state: State) -> Extra | None:
+    if any(offer.has_key for offer in state.facts.models):
+        return None
+    option = QuestionOption(
+        id="setup",
+        label="Set up a model first",
+        reason="No provider has a key yet: the bot can be made without, but it cannot answer before there is one.",
+    )
+    return "setup", option, NOTHING

@@ -1,0 +1,48 @@
+"""Questions about the skills a bot takes from the library."""
+
+from forge.interview.config import Fields, SkillRequest
+from forge.interview.guide.questions import Choice, Place, ask
+from forge.interview.state import Asked, State
+from forge.interview.wording import listed
+from forge.skills.models import SkillOffer
+
+MOST_ALONE = 3
+MOST_TOGETHER = 5
+
+
+def ask_skills(place: Place, state: State) -> Asked | None:
+    """Nothing is asked when there is nothing to choose from."""
+    offers = state.facts.skills[:MOST_TOGETHER]
+    if not offers:
+        return None
+    together = [_together(offers)] if len(offers) > 1 else []
+    choices = [
+        *together,
+        *(_alone(offer) for offer in offers[:MOST_ALONE]),
+        Choice(
+            "none",
+            "None for now",
+            "Skills can be added at any time; without any it stays simple.",
+            Fields(skills=[]),
+        ),
+    ]
+    question = "Which skills should it have? Name others of the library, or new ones, in your own words."
+    return ask(place, question, choices, free="skills")
+
+
+def _together(offers: list[SkillOffer]) -> Choice:
+    names = [offer.name for offer in offers]
+    return Choice(
+        "all",
+        f"All of these: {listed(names)}",
+        "They suit the description, and a skill costs nothing until it is used.",
+        Fields(skills=[requested(offer) for offer in offers]),
+    )
+
+
+def _alone(offer: SkillOffer) -> Choice:
+    return Choice(offer.name, f"Only {offer.name}", offer.reason, Fields(skills=[requested(offer)]))
+
+
+def requested(offer: SkillOffer) -> SkillRequest:
+    return SkillRequest(name=offer.name, description=offer.description[:1024], skill_type=offer.kind)

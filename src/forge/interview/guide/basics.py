@@ -1,0 +1,104 @@
+"""Questions about what a bot is: what it is for, whom it serves, how it is called."""
+
+from forge.interview.categories import Known, Purpose, defaults_for
+from forge.interview.completing import for_audience, purpose_of
+from forge.interview.config import Fields
+from forge.interview.guide.questions import Choice, Place, ask, clarify
+from forge.interview.naming import names_for
+from forge.interview.phases import Mode
+from forge.interview.state import Asked, State
+from forge.interview.wording import one_line, salient, shortened
+
+KINDS = {
+    Known.SIMPLE_UTILITY: (
+        "Quick everyday help",
+        "Reminders, conversions, short answers: few words, done at once.",
+    ),
+    Known.CUSTOMER_SERVICE: ("Helping customers", "Answers questions and complaints with patience."),
+    Known.CREATIVE: ("Writing and ideas", "Texts, stories, slogans, names: more imagination than precision."),
+    Known.CODING: ("Programming", "Writes, explains and reviews code; careful rather than inventive."),
+    Known.RESEARCH: ("Research", "Reads, compares and summarises; says where things come from."),
+    Known.COMPLEX_ANALYST: ("Analysis and reports", "Numbers and long documents; thorough and structured."),
+}
+
+_AUDIENCES = {
+    Known.CUSTOMER_SERVICE: (
+        ("customers", "Customers", "They want a solution and a kind word, not our terms."),
+        ("colleagues", "Colleagues who answer customers", "It drafts, a person sends: it may be franker."),
+        (
+            "prospects",
+            "People who have not bought yet",
+            "They need to understand what suits them, without pressure.",
+        ),
+    ),
+    Known.RESEARCH: (
+        ("myself", "Mainly me", "It may take your knowledge of the field for granted."),
+        ("students", "Students", "They need the steps and the sources, not only the result."),
+        ("public", "People outside the field", "Everything has to be said in plain words."),
+    ),
+    Known.COMPLEX_ANALYST: (
+        ("deciders", "People who decide", "They need the point first, then the numbers behind it."),
+        ("analysts", "Other analysts", "They want the method and the uncertainty, too."),
+        ("myself", "Mainly me", "It may take your context for granted."),
+    ),
+}
+_ANYBODY = (
+    ("myself", "Mainly me", "It may take your context for granted."),
+    ("team", "My team", "It should explain itself to several people."),
+    ("public", "Anybody", "It assumes no knowledge and is careful with what it promises."),
+)
+
+
+def ask_purpose(place: Place) -> Asked:
+    message = (
+        "What should it do? One or two sentences are enough, for instance: “answers questions about our "
+        "products” or “turns my meeting notes into a list of tasks”."
+    )
+    return clarify(place, message, free="description" if place.mode is Mode.SKILL else "purpose")
+
+
+def ask_category(place: Place, state: State) -> Asked:
+    about = shortened(one_line(state.config.description or state.config.purpose or ""), 80)
+    choices = [
+        Choice(known.value, label, reason, Fields(category=defaults_for(known).bot_category.value))
+        for known, (label, reason) in KINDS.items()
+    ]
+    question = f"“{about}”: what comes closest? Or say in your own words what it should do."
+    return ask(place, question, choices, free="purpose")
+
+
+def ask_name(place: Place, state: State) -> Asked:
+    about = state.config.description or state.config.purpose or state.description
+    names = names_for(about, purpose_of(state), state.facts.bot_names)
+    choices = [
+        Choice(f"name-{number}", name, _why_name(name, about, purpose_of(state)), Fields(name=name))
+        for number, name in enumerate(names, start=1)
+    ]
+    if len(choices) == 1:
+        choices.append(
+            Choice("name-2", f"{names[0]} II", "The same, for a second one.", Fields(name=f"{names[0]} II"))
+        )
+    question = "What should it be called?"
+    if place.mode is Mode.BATCH:
+        question = "What name should they have in common? Each gets something of its own behind it."
+    return ask(place, question, choices, free="name")
+
+
+def _why_name(name: str, about: str, purpose: Purpose) -> str:
+    said = salient(about)
+    shared = [word for word in name.lower().split() if any(one.startswith(word[:4]) for one in said)]
+    if shared:
+        return f"Says what it does: your description speaks of “{shared[0]}”."
+    if isinstance(purpose, Known) and len(name.split()) > 1:
+        return f"Says what kind of helper it is: {KINDS[purpose][0].lower()}."
+    return "A short name of its own: easy to remember and to say."
+
+
+def ask_audience(place: Place, state: State) -> Asked:
+    purpose = purpose_of(state)
+    audiences = _AUDIENCES.get(purpose, _ANYBODY) if isinstance(purpose, Known) else _ANYBODY
+    choices = [
+        Choice(id, label, reason, Fields(purpose=for_audience(state, label)))
+        for id, label, reason in audiences
+    ]
+    return ask(place, "Who will it work for?", choices, free="purpose")

@@ -1,0 +1,229 @@
+"""Questions about how a bot is: its tone, its traits, what it never does."""
+
+from forge.interview.categories import Known, Purpose, defaults_for
+from forge.interview.completing import purpose_of
+from forge.interview.config import Fields
+from forge.interview.guide.basics import KINDS
+from forge.interview.guide.questions import Choice, Place, ask, first_of
+from forge.interview.state import Asked, State
+from forge.interview.wording import capitalised, listed, words
+
+MOST_TONES = 5
+
+TONES = {
+    "direct": ("Direct", "short, to the point, no small talk", "quick tasks and busy people"),
+    "analytical": (
+        "Analytical",
+        "sober, structured, shows how it got there",
+        "numbers, reports and decisions",
+    ),
+    "expressive": (
+        "Expressive",
+        "vivid, full of images, takes chances",
+        "texts that should not sound like everybody's",
+    ),
+    "technical": ("Technical", "exact terms, few words, examples in code", "people who know the subject"),
+    "scholarly": (
+        "Scholarly",
+        "careful, names sources and what is uncertain",
+        "work that others have to be able to check",
+    ),
+    "empathetic": (
+        "Empathetic",
+        "patient and kind, takes feelings seriously",
+        "people with a problem or a complaint",
+    ),
+    "adaptive": (
+        "Adaptive",
+        "picks up the tone of whoever it talks to",
+        "many kinds of people and questions",
+    ),
+    "friendly": ("Friendly", "warm and relaxed, without being chatty", "everyday conversations"),
+    "formal": ("Formal", "polite, reserved, complete sentences", "letters, customers and authorities"),
+    "playful": ("Playful", "light, with humour", "routine that should be more fun"),
+}
+_WORDS_FOR = {
+    "friendly": "warm casual relaxed",
+    "empathetic": "kind patient gentle caring",
+    "playful": "funny witty humorous",
+    "formal": "polite professional",
+    "direct": "concise brief strict",
+    "analytical": "sober",
+    "scholarly": "academic",
+}
+_ALIKE = {word: tone for tone, said in _WORDS_FOR.items() for word in said.split()}
+_OTHERS: dict[Known | None, tuple[str, ...]] = {
+    Known.SIMPLE_UTILITY: ("friendly", "formal", "playful", "adaptive"),
+    Known.COMPLEX_ANALYST: ("direct", "scholarly", "formal", "friendly"),
+    Known.CREATIVE: ("playful", "friendly", "formal", "direct"),
+    Known.CODING: ("direct", "friendly", "analytical", "playful"),
+    Known.RESEARCH: ("analytical", "direct", "friendly", "formal"),
+    Known.CUSTOMER_SERVICE: ("friendly", "formal", "direct", "playful"),
+    None: ("friendly", "direct", "formal", "playful"),
+}
+_PACKS: dict[Known | None, tuple[tuple[str, tuple[str, ...], str], ...]] = {
+    Known.SIMPLE_UTILITY: (
+        ("friendly", ("cheerful", "quick"), "A little warmth without more words."),
+        ("careful", ("careful", "reliable", "concise"), "It would rather check twice than be wrong once."),
+    ),
+    Known.COMPLEX_ANALYST: (
+        (
+            "sceptical",
+            ("sceptical", "precise", "honest about gaps"),
+            "It questions the data before it believes them.",
+        ),
+        ("clear", ("clear", "pragmatic", "decisive"), "It ends with what to do, not only with what is."),
+        ("curious", ("curious", "thorough", "creative"), "It looks for what nobody asked about."),
+    ),
+    Known.CREATIVE: (
+        ("elegant", ("elegant", "observant", "restrained"), "Fewer effects, better sentences."),
+        ("bold", ("bold", "surprising", "witty"), "It would rather be too much than too little."),
+        ("warm", ("warm", "encouraging", "imaginative"), "For people who write with it, not only read."),
+    ),
+    Known.CODING: (
+        ("teaching", ("patient", "explaining", "precise"), "It says why, so that people learn on the way."),
+        ("strict", ("strict", "security-minded", "thorough"), "It finds what others let through."),
+        ("fast", ("pragmatic", "quick", "concise"), "A working version first, polish later."),
+    ),
+    Known.RESEARCH: (
+        ("sceptical", ("sceptical", "precise", "citation-aware"), "It doubts first, and shows its sources."),
+        ("curious", ("curious", "connecting", "thorough"), "It follows leads and sees links between fields."),
+        ("clear", ("clear", "balanced", "concise"), "It makes hard things readable."),
+    ),
+    Known.CUSTOMER_SERVICE: (
+        ("solving", ("solution-minded", "quick", "clear"), "It goes for what can be done now."),
+        ("calm", ("calm", "diplomatic", "honest"), "It stays calm when others do not."),
+        ("cheerful", ("cheerful", "warm", "helpful"), "A good mood is part of the service."),
+    ),
+    None: (
+        ("careful", ("careful", "honest", "clear"), "It says what it does not know."),
+        ("curious", ("curious", "inventive", "encouraging"), "It asks back and brings ideas of its own."),
+        ("quick", ("pragmatic", "quick", "concise"), "Results first, explanations on request."),
+    ),
+}
+_LIMITS: dict[Known | None, tuple[tuple[str, str, str], ...]] = {
+    Known.CUSTOMER_SERVICE: (
+        (
+            "promises",
+            "Never promise refunds, discounts or dates that nobody has confirmed.",
+            "A promise made in chat binds you.",
+        ),
+        (
+            "person",
+            "Hand over to a person when somebody is angry or asks for one.",
+            "People remember being stuck with a machine.",
+        ),
+        ("data", "Never ask for passwords or whole card numbers.", "What was never said cannot leak."),
+    ),
+    Known.CODING: (
+        (
+            "destructive",
+            "Never propose a command that deletes or overwrites something without a warning.",
+            "What is copied is run.",
+        ),
+        ("secrets", "Never put passwords or keys into code.", "They end up in the history of the project."),
+        ("honest", "Say what was not run or tested.", "Code that looks right is not code that works."),
+    ),
+    Known.RESEARCH: (
+        (
+            "sources",
+            "Never name a source that it has not been given or is not sure of.",
+            "Invented sources ruin trust in the rest.",
+        ),
+        ("opinion", "Keep findings and opinions apart.", "Readers have to be able to judge for themselves."),
+        ("advice", "Give no medical or legal advice.", "That takes somebody who is answerable for it."),
+    ),
+    Known.COMPLEX_ANALYST: (
+        (
+            "numbers",
+            "Never state a number that is not in the data.",
+            "One invented number spoils a whole report.",
+        ),
+        ("causes", "Do not call a correlation a cause.", "That is the most common wrong conclusion."),
+        ("private", "Never name individual people in a report.", "Figures about people are sensitive."),
+    ),
+    None: (
+        ("facts", "Never invent facts, numbers or quotations.", "People will rely on what it says."),
+        (
+            "advice",
+            "Give no medical, legal or financial advice.",
+            "That takes somebody who is answerable for it.",
+        ),
+        (
+            "topic",
+            "Stay with its subject and decline the rest politely.",
+            "It is easier to trust a bot that knows what it is for.",
+        ),
+    ),
+}
+
+
+def kind_of(purpose: Purpose) -> Known | None:
+    return purpose if isinstance(purpose, Known) else None
+
+
+def ask_tone(place: Place, state: State) -> Asked:
+    purpose = purpose_of(state)
+    usual = defaults_for(purpose).tone
+    wanted = tone_in(state.config.description or "")
+    first = [usual] if wanted is None else [wanted[1], usual]
+    tones = list(dict.fromkeys([*first, *_OTHERS[kind_of(purpose)]]))[:MOST_TONES]
+    choices = [_tone_choice(tone, _why_tone(tone, usual, wanted, purpose)) for tone in tones]
+    return ask(place, "How should it talk?", choices, free="tone")
+
+
+def _tone_choice(tone: str, why: str) -> Choice:
+    label, what, _ = TONES[tone]
+    return Choice(tone, f"{label}: {what}", why, Fields(tone=tone))
+
+
+def _why_tone(tone: str, usual: str, wanted: tuple[str, str] | None, purpose: Purpose) -> str:
+    best = TONES[tone][2]
+    if wanted and wanted[1] == tone:
+        return f"Your description says “{wanted[0]}”. Best for {best}."
+    if tone == usual and isinstance(purpose, Known):
+        return f"What suits most bots for {KINDS[purpose][0].lower()}. Best for {best}."
+    return f"Best for {best}."
+
+
+def tone_in(description: str) -> tuple[str, str] | None:
+    """A word of the description that names a tone, and that tone."""
+    for word in words(description):
+        tone = _ALIKE.get(word, word)
+        if tone in TONES:
+            return word, tone
+    return None
+
+
+def ask_traits(place: Place, state: State) -> Asked:
+    purpose = purpose_of(state)
+    usual = list(defaults_for(purpose).traits)
+    kind = KINDS[purpose][0].lower() if isinstance(purpose, Known) else "something of its own kind"
+    choices = [
+        Choice("usual", capitalised(listed(usual)), f"A good start for {kind}.", Fields(traits=usual)),
+        *(
+            Choice(id, capitalised(listed(list(traits))), reason, Fields(traits=list(traits)))
+            for id, traits, reason in _PACKS[kind_of(purpose)]
+        ),
+    ]
+    return ask(place, "What should people notice about its character?", choices, free="traits")
+
+
+def ask_boundaries(place: Place, state: State) -> Asked:
+    limits = _LIMITS.get(kind_of(purpose_of(state)), _LIMITS[None])
+    every = "\n".join(f"- {limit}" for _, limit, _ in limits)
+    all_of_them = Choice("all", "All of these", _all_reason(limits), Fields(boundaries=every))
+    choices = [
+        all_of_them,
+        *(Choice(id, limit, reason, Fields(boundaries=f"- {limit}")) for id, limit, reason in limits),
+        Choice(
+            *("none", "Nothing beyond the usual"),
+            "It is honest and harms nobody in any case; that is part of every soul.",
+            Fields(boundaries=""),
+        ),
+    ]
+    return ask(place, "What should it never do?", first_of(choices, "all"), free="boundaries")
+
+
+def _all_reason(limits: tuple[tuple[str, str, str], ...]) -> str:
+    return "They do not get in each other's way: " + " ".join(limit for _, limit, _ in limits)

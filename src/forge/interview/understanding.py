@@ -1,0 +1,339 @@
+"""An answer in words, as the settings it means. Whatever is said becomes data, or a question back."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from forge.bots.models import MAX_NAME
+from forge.bots.models import Category as BotCategory
+from forge.interview.categories import Known, classify, defaults_for
+from forge.interview.completing import MOST_OF_DESCRIPTION, MOST_OF_PASSAGE, for_audience
+from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, NOTHING, Fields, SkillRequest
+from forge.interview.naming import skill_slug
+from forge.interview.parts import part_in
+from forge.interview.phases import Mode
+from forge.interview.state import Asked, ModelOffer, State
+from forge.interview.turns import Clarify
+from forge.interview.variations import named_variant
+from forge.interview.wording import (
+    capitalised,
+    cleaned,
+    listed,
+    one_line,
+    salient,
+    says_something,
+    sentence,
+    shortened,
+    words,
+)
+from forge.skills.models import MAX_SKILL_NAME, Capability, SkillKind
+
+MOST_TRAITS, MOST_OF_TRAIT, MOST_OF_TONE = 10, 100, 200
+MOST_TAGS, MOST_OF_TAG = 20, 40
+
+_NONE = frozenset(
+    (
+        "no",
+        "none",
+        "nothing",
+        "nope",
+        "no thanks",
+        "no thank you",
+        "nothing special",
+        "not really",
+        "n/a",
+        "-",
+    )
+)
+_DONE = frozenset(
+    ("done", "ready", "ok", "okay", "yes", "it is there", "there", "i have", "i did", "set", "go on")
+)
+_FREEDOM = {
+    0.2: "precise exact strict low cold factual",
+    0.6: "balanced medium normal middle",
+    1.0: "inventive creative free freely high wild",
+}
+_TEMPERATURES = {word: value for value, said in _FREEDOM.items() for word in said.split()}
+_TOKENS = {"short": 1024, "brief": 1024, "medium": 4096, "normal": 4096, "long": 8192, "needed": 4096}
+_KINDS = {
+    SkillKind.PROMPT: ("prompt", "instructions", "instruction", "text"),
+    SkillKind.SCRIPT: ("script", "python", "code", "wasm"),
+    SkillKind.LOCAL: ("local", "program", "machine", "command"),
+}
+_LIST = re.compile(r"[,;\n•]+|\s+(?:and|und|et|y)\s+|(?:^|\s)[-*]\s+", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
+
+
+class Unclear(Exception):
+    """An answer that cannot be used; the message asks for a better one."""
+
+
+def understand(state: State, asked: Asked, text: str) -> Fields:
+    """Raises `Unclear`, and nothing else, when it cannot be used."""
+    said = cleaned(text)
+    if not said:
+        raise Unclear("There is nothing to read in that. Please say it in words.")
+    reader = _READERS.get(asked.free or "")
+    if reader is None:
+        raise Unclear("Please choose one of the options.")
+    try:
+        return reader(state, asked, said)
+    except ValidationError as error:
+        raise Unclear("That does not fit here. Please say it in other words.") from error
+
+
+# One reader per field
+
+
+def _name(state: State, asked: Asked, said: str) -> Fields:
+    line = one_line(said).strip("\"'“”«»` ")
+    if state.mode is Mode.SKILL:
+        return Fields(name=_slug(line))
+    if len(line) > MAX_NAME:
+        raise Unclear(
+            f"A name has at most {MAX_NAME} characters; that was {len(line)}. How shall it be called?"
+        )
+    if not any(one.isalnum() for one in line):
+        raise Unclear("A name needs a letter or a digit. How shall it be called?")
+    return Fields(name=line)
+
+
+def _slug(line: str) -> str:
+    slug = skill_slug(line)
+    if slug is None:
+        raise Unclear("The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`.")
+    if len(line) > 2 * MAX_SKILL_NAME:
+        raise Unclear(
+            f"The name of a skill has at most {MAX_SKILL_NAME} characters, such as `summarize-minutes`."
+        )
+    return slug
+
+
+def _description(state: State, asked: Asked, said: str) -> Fields:
+    _require_meaning(said)
+    known = Fields(description=shortened(one_line(said), MOST_OF_DESCRIPTION))
+    if len(said) <= MOST_OF_DESCRIPTION:
+        return known
+    rest = "steps" if state.mode is Mode.SKILL else "purpose"
+    return known.merged(Fields.model_validate({rest: _passage(said)}))
+
+
+def _purpose(state: State, asked: Asked, said: str) -> Fields:
+    if asked.topic == "audience":
+        return Fields(purpose=_passage(for_audience(state, one_line(said))))
+    _require_meaning(said)
+    purpose = _passage(said)
+    known: dict[str, Any] = {"purpose": sentence(purpose) if len(purpose) < MOST_OF_PASSAGE else purpose}
+    if asked.topic == "category" and state.config.description:
+        known["purpose"] = _passage(f"{sentence(state.config.description)} {known['purpose']}")
+    if not state.config.description:
+        known["description"] = shortened(one_line(said), MOST_OF_DESCRIPTION)
+    found = classify(said)
+    if state.config.category is None and isinstance(found, Known):
+        known["category"] = defaults_for(found).bot_category.value
+    return Fields.model_validate(known)
+
+
+def _require_meaning(said: str) -> None:
+    if not says_something(said):
+        raise Unclear(
+            "Tell me a little more: what should it do, and for whom? For instance “answers questions about our "
+            "opening hours”."
+        )
+
+
+def _passage(said: str) -> str:
+    if len(said) > MOST_OF_PASSAGE:
+        raise Unclear(
+            f"That was {len(said):,} characters; {MOST_OF_PASSAGE:,} fit here. Please say it more briefly."
+        )
+    return said
+
+
+def _tone(state: State, asked: Asked, said: str) -> Fields:
+    line = one_line(said)
+    if len(line) > MOST_OF_TONE:
+        raise Unclear("A tone is a few words, at most 200 characters, such as “warm, but never chatty”.")
+    return Fields(tone=line)
+
+
+def _traits(state: State, asked: Asked, said: str) -> Fields:
+    traits = _list(
+        said, MOST_OF_TRAIT, "Traits are single words or short phrases, such as “patient, precise”."
+    )
+    return Fields(traits=traits[:MOST_TRAITS])
+
+
+def _tags(state: State, asked: Asked, said: str) -> Fields:
+    return Fields(tags=_list(said, MOST_OF_TAG, "Tags are single words, with commas in between.")[:MOST_TAGS])
+
+
+def _boundaries(state: State, asked: Asked, said: str) -> Fields:
+    return Fields(boundaries="" if _is_none(said) else _passage(said))
+
+
+def _category(state: State, asked: Asked, said: str) -> Fields:
+    found = next((one for one in BotCategory if one in words(said)), None)
+    if found is None:
+        raise Unclear(f"There are four kinds: {listed([one.value for one in BotCategory])}. Which is it?")
+    return Fields(category=found.value)
+
+
+def _model(state: State, asked: Asked, said: str) -> Fields:
+    line = one_line(said).casefold()
+    if isinstance(asked.turn, Clarify) and line.strip(".! ") in _DONE:
+        return NOTHING
+    if "default" in words(line) or line in ("whatever is chosen for bots", "whatever"):
+        return Fields(model=DEFAULT_MODEL)
+    offers = state.facts.models
+    exact = [one for one in offers if line in (one.ref.casefold(), one.label.casefold())]
+    alike = exact or [one for one in offers if _is_about(line, one)]
+    if len(alike) == 1:
+        return Fields(model=alike[0].ref)
+    names = listed([shortened(one.label, 40) for one in (alike or list(offers))[:6]] or [DEFAULT_MODEL])
+    if alike:
+        raise Unclear(f"That could be {names}. Which one?")
+    raise Unclear(
+        f"No such model is offered here. There is {names}; or say “default” for the one chosen for bots."
+    )
+
+
+def _is_about(line: str, offer: ModelOffer) -> bool:
+    """All that was said, and is not just filling, is in its name."""
+    name = set(re.findall(r"[a-z]+|\d+", f"{offer.ref} {offer.label}".casefold()))
+    said = [word for word in re.findall(r"[a-z]+|\d+", line) if word not in _FILLING]
+    return bool(said) and all(word in name for word in said)
+
+
+_FILLING = frozenset(
+    ("the", "a", "use", "take", "model", "please", "with", "one", "i", "want", "would", "like")
+)
+
+
+def _temperature(state: State, asked: Asked, said: str) -> Fields:
+    if number := _NUMBER.search(said):
+        value = float(number[0].replace(",", "."))
+        if not 0 <= value <= 2:
+            raise Unclear("It is a number from 0 (always the same) to 2 (very free), such as 0.7.")
+        return Fields(temperature=value)
+    for word in words(said):
+        if word in _TEMPERATURES:
+            return Fields(temperature=_TEMPERATURES[word])
+    raise Unclear("Say precise, balanced or inventive; or a number from 0 to 2, such as 0.7.")
+
+
+def _max_tokens(state: State, asked: Asked, said: str) -> Fields:
+    if number := re.search(r"\d[\d.,' ]*", said):
+        value = int(re.sub(r"\D", "", number[0])[:9])
+        if not 1 <= value <= 200_000:
+            raise Unclear("It is a number of tokens from 1 to 200,000; 4,096 are about six pages.")
+        return Fields(max_tokens=value)
+    for word in words(said):
+        if word in _TOKENS:
+            return Fields(max_tokens=_TOKENS[word])
+    raise Unclear("Say short, medium or long; or a number of tokens, such as 4096.")
+
+
+def _skills(state: State, asked: Asked, said: str) -> Fields:
+    if _is_none(said):
+        return Fields(skills=[])
+    parts = _list(said, 200, "Name the skills with commas in between, such as “summarize, code-review”.")
+    if len(parts) > MOST_SKILLS:
+        raise Unclear(f"A bot has at most {MOST_SKILLS} skills; that were {len(parts)}.")
+    found = {request.name: request for part in parts if (request := _skill(state, part))}
+    if not found:
+        raise Unclear("The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`.")
+    return Fields(skills=list(found.values()))
+
+
+def _skill(state: State, part: str) -> SkillRequest | None:
+    """One of the library; or a new one, which the words describe."""
+    slug = skill_slug(part)
+    if slug is None:
+        return None
+    for offer in state.facts.skills:
+        if offer.name == slug:
+            return SkillRequest(name=slug, description=offer.description[:1024], skill_type=offer.kind)
+    return SkillRequest(name=slug, description=sentence(part))
+
+
+def _variants(state: State, asked: Asked, said: str) -> Fields:
+    others = list(state.config.variants or [])
+    base, number = state.config.name or "Bot", len(others) + 1
+    about = [capitalised(word) for word in salient(said)[:2]]
+    is_short = len(words(said)) <= 4
+    name = f"{base} {' '.join(about)}" if about and is_short else f"{base} {number}"
+    variant = named_variant(name, sentence(_passage(said)), others, state.facts.bot_names)
+    return Fields(variants=[*others, variant])
+
+
+def _kind(state: State, asked: Asked, said: str) -> Fields:
+    every = words(said)
+    found = [kind for kind, names in _KINDS.items() if any(name in every for name in names)]
+    if len(found) != 1:
+        raise Unclear("Say instructions, script, or program: which one is it?")
+    return Fields(kind=found[0])
+
+
+def _trigger(state: State, asked: Asked, said: str) -> Fields:
+    return Fields(trigger=sentence(_passage(said)[: MOST_OF_PASSAGE - 1]))
+
+
+def _steps(state: State, asked: Asked, said: str) -> Fields:
+    known = Fields(steps=_passage(said))
+    if state.config.description:
+        return known
+    return known.merged(Fields(description=shortened(one_line(said), MOST_OF_DESCRIPTION)))
+
+
+def _capabilities(state: State, asked: Asked, said: str) -> Fields:
+    if _is_none(said):
+        return Fields(capabilities=[])
+    text = said.casefold().replace("-", "_").replace(" ", "_")
+    found = [one for one in Capability if re.search(rf"(?<![a-z]){one.value}(?![a-z])", text)]
+    if not found:
+        raise Unclear(f"It can be given {listed([one.value for one in Capability])}, or none.")
+    return Fields(capabilities=found)
+
+
+def _what(state: State, asked: Asked, said: str) -> Fields:
+    """Which part is to be changed is read off the answer itself: nothing is known by it yet."""
+    if part_in(state.mode, said) is None:
+        raise Unclear("Which part is it: its name, its purpose, its personality, its model or its skills?")
+    return NOTHING
+
+
+def _is_none(said: str) -> bool:
+    return one_line(said).casefold().strip(".! ") in _NONE
+
+
+def _list(said: str, most: int, otherwise: str) -> list[str]:
+    parts = [one_line(part).strip(" .\"'“”") for part in _LIST.split(said)]
+    found = list({part.casefold(): part for part in parts if part}.values())
+    if not found or any(len(part) > most for part in found):
+        raise Unclear(otherwise)
+    return found
+
+
+_READERS: dict[str, Callable[[State, Asked, str], Fields]] = {
+    "name": _name,
+    "description": _description,
+    "category": _category,
+    "tags": _tags,
+    "tone": _tone,
+    "traits": _traits,
+    "purpose": _purpose,
+    "boundaries": _boundaries,
+    "model": _model,
+    "temperature": _temperature,
+    "max_tokens": _max_tokens,
+    "skills": _skills,
+    "variants": _variants,
+    "kind": _kind,
+    "trigger": _trigger,
+    "steps": _steps,
+    "capabilities": _capabilities,
+    "what": _what,
+}

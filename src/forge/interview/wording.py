@@ -1,0 +1,104 @@
+"""What can be told from a person's words without a model: which of them carry meaning, and how they fit elsewhere."""
+
+import re
+import unicodedata
+
+from forge.kernel.text import whole_characters
+
+_STOP_WORDS = """
+    a able about above after again all also always am an and any anybody anyone anything are as at be because been
+    before being between both but by can cannot could did do does doing done each either else etc every everyone
+    everything few first for from get gets give gives go going good great had has have having he her here hers him his
+    how i if in into is it its itself just keep keeps kind know let lets like likes lot make makes making many may me
+    more most much must my myself need needs new nice no not now of off on one only onto or other our ours out over
+    own per please put really same she should simple so some somebody someone something sometimes such sure take takes
+    than thank thanks that the their them then there these they thing things this those through to together too try
+    under until up us use used useful uses using very via want wants was way we well were what when where which while
+    who whom whose why will wish with within without would yes yet you your yours
+"""
+_GENERIC_WORDS = """
+    agent ai assistant automation bot bots chatbot create creates build builds companion design forge gpt hallo hello
+    help helper helpful helping helps hey hi llm model ok okay person skill skills smart task tasks test testing tool
+"""
+_STOP, _GENERIC = frozenset(_STOP_WORDS.split()), frozenset(_GENERIC_WORDS.split())
+_WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_HIDDEN = frozenset("\u200b\u200e\u200f\u2028\u2029\u2060\ufeff")
+_ASKING = re.compile(
+    r"^(?:(?:hi|hello|hey)[\s,!.]+)?(?:please[\s,]+)?"
+    r"(?:(?:i|we)(?:['\u2019]d| would)?\s+(?:want|need|like|am looking for|are looking for)\s+(?:to\s+(?:have|make|build|create)\s+)?"
+    r"|(?:can|could) you (?:please )?(?:make|build|create)\s+(?:me\s+|us\s+)?"
+    r"|(?:please )?(?:make|build|create|give)\s+(?:me\s+|us\s+)?(?=an?\s))",
+    re.IGNORECASE,
+)
+
+
+def cleaned(text: str) -> str:
+    """Without characters that nobody sees or that turn the others around; lines and spaces are kept."""
+    return "".join(one for one in whole_characters(text) if one in "\n\t" or _is_shown(one)).strip()
+
+
+def _is_shown(character: str) -> bool:
+    if character in _HIDDEN or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
+        return False
+    return unicodedata.category(character) not in ("Cc", "Cn", "Co", "Cs")
+
+
+def one_line(text: str) -> str:
+    return " ".join(cleaned(text).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """Cut between words where there is a gap, with a mark that something is missing."""
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    gap = cut.rfind(" ")
+    return (cut[:gap] if gap > most // 2 else cut).rstrip() + "…"
+
+
+def words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def salient(text: str) -> list[str]:
+    """The words that say what it is about, each once, in their order."""
+    found = (word for word in words(text) if word not in _STOP and word not in _GENERIC)
+    return list(dict.fromkeys(word for word in found if len(word) > 1 and not word.isdigit()))
+
+
+def is_stop(word: str) -> bool:
+    return word in _STOP
+
+
+def is_generic(word: str) -> bool:
+    """It could stand in any description of anything made here."""
+    return word in _GENERIC
+
+
+def says_something(text: str) -> bool:
+    return bool(salient(text))
+
+
+def wish(text: str) -> str:
+    """What is wanted, without the words that ask for it: `I need a bot that …` is `a bot that …`."""
+    line = one_line(text)
+    return _ASKING.sub("", line, count=1) or line
+
+
+def sentence(text: str) -> str:
+    """With a capital in front and a stop at the end."""
+    stripped = text.strip()
+    if not stripped:
+        return ""
+    begun = stripped[0].upper() + stripped[1:]
+    return begun if begun[-1] in ".!?…:;)\"'”»。\uff01\uff1f" else f"{begun}."
+
+
+def listed(names: list[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def capitalised(text: str) -> str:
+    """Only the first letter is touched: `iOS` stays in `an iOS helper`."""
+    return text[:1].upper() + text[1:]
