@@ -1,9 +1,10 @@
-"""Makes a bot: its folder, its first versions and its row, or none of them."""
+"""Makes bots: their folders, their first versions and their rows, or none of them."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
 from forge.bots import store
@@ -22,6 +23,18 @@ from forge.kernel.ids import new_id
 from forge.store.engine import Store, Tx
 
 log = logging.getLogger(__name__)
+
+Settle = Callable[[Tx, list[Bot]], Awaitable[None]]
+"""What has to become true together with new bots, in their transaction. When it is called they have their slugs, and
+nothing is on disk yet: what it refuses leaves no trace."""
+
+
+@dataclass(frozen=True)
+class NewFiles:
+    """A bot to be made: the slug it would like, and its four files."""
+
+    slug: str
+    contents: Mapping[BotFile, str]
 
 
 class Maker:
@@ -47,25 +60,31 @@ class Maker:
         self._versions = versions
         self._clock = clock
 
-    async def make(self, account_id: str, slug: str, contents: Mapping[BotFile, str], *, by: str) -> Bot:
-        """With these four files, under the first free slug."""
-        identity = await asyncio.to_thread(_checked, contents)
-        at, filled = self._clock(), None
-        draft = Bot(
-            id=new_id(), slug=slug, status=BotStatus.ACTIVE, identity=identity, created_at=at, updated_at=at
-        )
+    async def make(self, account_id: str, new: Sequence[NewFiles], *, by: str, settle: Settle) -> list[Bot]:
+        """Each under the first free slug; all of them or none."""
+        identities = [await asyncio.to_thread(_checked, one.contents) for one in new]
+        drafts = [self._draft(one.slug, identity) for one, identity in zip(new, identities, strict=True)]
+        filled: list[Bot] = []
         try:
             async with self._database.begin() as tx:
-                bot = await _claim(tx, account_id, draft)
-                await asyncio.to_thread(self._fill, bot, contents)
-                filled = bot
-                await self._versions.first(tx, bot.id, contents, by=by)
-                await tell_changed(tx, self._events, bot.id, "bot")
+                bots = [await _claim(tx, account_id, draft) for draft in drafts]
+                await settle(tx, bots)
+                for bot, one in zip(bots, new, strict=True):
+                    await asyncio.to_thread(self._fill, bot, one.contents)
+                    filled.append(bot)
+                    await self._versions.first(tx, bot.id, one.contents, by=by)
+                    await tell_changed(tx, self._events, bot.id, "bot")
         except BaseException:
-            if filled is not None:
-                await self._tidy(filled)
+            for bot in filled:
+                await self._tidy(bot)
             raise
-        return bot
+        return bots
+
+    def _draft(self, slug: str, identity: Identity) -> Bot:
+        at = self._clock()
+        return Bot(
+            id=new_id(), slug=slug, status=BotStatus.ACTIVE, identity=identity, created_at=at, updated_at=at
+        )
 
     def _fill(self, bot: Bot, contents: Mapping[BotFile, str]) -> None:
         try:

@@ -1,8 +1,9 @@
 """What people can do with bots."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from forge.bots import store
@@ -13,7 +14,7 @@ from forge.bots.files.skills import parse_skills, render_skills
 from forge.bots.files.soul import default_soul, parse_soul, render_soul
 from forge.bots.files.user import render_user
 from forge.bots.folder import Folders
-from forge.bots.making import Maker
+from forge.bots.making import Maker, NewFiles, Settle
 from forge.bots.models import (
     MAX_NAME,
     Bot,
@@ -32,7 +33,7 @@ from forge.bots.models import (
 from forge.bots.problems import errors_of, said
 from forge.bots.readiness import Readiness, bot_scope
 from forge.bots.shelf import Shelf
-from forge.bots.slugs import slug_of
+from forge.bots.slugs import candidates, slug_of
 from forge.bots.telling import tell_changed
 from forge.bots.versions.models import NewContent
 from forge.bots.versions.service import Versions
@@ -41,7 +42,7 @@ from forge.errors import Gone, NotFound
 from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.llm.money import used_by_scope
-from forge.store.engine import Store
+from forge.store.engine import Store, Tx
 
 KEPT = timedelta(days=30)
 """How long a deletion can be taken back."""
@@ -81,6 +82,26 @@ class Bots:
         }
         return await self._make(account_id, slug_of(new.name), contents, by=by)
 
+    async def make_all(
+        self, account_id: str, new: Sequence[NewFiles], *, by: str, settle: Settle
+    ) -> list[Bot]:
+        """Several at once, with whatever else has to be true then: all of it or nothing."""
+        return await self._maker.make(account_id, new, by=by, settle=settle)
+
+    async def free_slugs(self, wanted: Sequence[str]) -> list[str]:
+        """Which slugs new bots would get that wish for these, if they were made now."""
+        taken, found = set[str](), list[str]()
+        async with self._database.read() as tx:
+            for slug in wanted:
+                options = list(candidates(slug))
+                taken |= await store.taken(tx, options)
+                found.append(next((option for option in options if option not in taken), slug))
+                taken.add(found[-1])
+        return found
+
+    def folder(self, slug: str) -> Path:
+        return self._folders.path(slug)
+
     async def find_all(
         self,
         account_id: str,
@@ -106,6 +127,12 @@ class Bots:
             if bot.status in wanted and category in (None, bot.identity.category) and _has(bot, words)
         ]
         return await self._views.of(account_id, sorted(bots, key=_ORDERS[sort]))
+
+    async def names(self, account_id: str) -> list[str]:
+        """Of all that are there, archived ones too."""
+        async with self._database.read() as tx:
+            bots = await store.list_all(tx, account_id)
+        return sorted(bot.identity.display_name for bot in bots if bot.deleted_at is None)
 
     async def find(self, account_id: str, ref: str, *, deleted: bool = False) -> Bot:
         """By id or slug; what is deleted is not there unless it is asked for."""
@@ -220,7 +247,7 @@ class Bots:
         return (await self._views.of(account_id, [bot]))[0]
 
     async def _make(self, account_id: str, slug: str, contents: Mapping[BotFile, str], *, by: str) -> BotView:
-        made = await self._maker.make(account_id, slug, contents, by=by)
+        [made] = await self._maker.make(account_id, [NewFiles(slug, contents)], by=by, settle=_alone)
         return await self._view(account_id, made)
 
     async def _change_identity(
@@ -262,6 +289,10 @@ class Bots:
 
     def _is_over(self, deleted_at: datetime) -> bool:
         return self._clock() - deleted_at > KEPT
+
+
+async def _alone(_tx: Tx, _bots: list[Bot]) -> None:
+    """Nothing else depends on it."""
 
 
 def _changes(change: BotChange) -> dict[str, Any]:

@@ -44,6 +44,11 @@ async def exists(tx: Tx, bot_id: str) -> bool:
     return (await tx.execute(sa.select(bots.c.id).where(bots.c.id == bot_id))).one_or_none() is not None
 
 
+async def taken(tx: Tx, slugs: Collection[str]) -> set[str]:
+    """Those of them that some bot has, whoever's it is."""
+    return set((await tx.execute(sa.select(bots.c.slug).where(bots.c.slug.in_(slugs)))).scalars())
+
+
 async def find(tx: Tx, account_id: str, ref: str) -> Bot | None:
     """By id, else by slug: a slug may look like an id."""
     query = sa.select(*_COLUMNS).where(

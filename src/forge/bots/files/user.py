@@ -33,9 +33,16 @@ def _says_something(text: str) -> bool:
     return written > len(found)
 
 
-def render_user(name: str) -> str:
-    """Headings, each with a comment: it is for the person who writes, and no fact for the bot."""
-    return _BRIEFING.format(name=" ".join(_COMMENT_MARKS.sub(" ", name).split()))
+def render_user(name: str, purpose: str = "") -> str:
+    """Headings, each with a comment: it is for the person who writes, and no fact for the bot. What the bot was made
+    for is one."""
+    briefing = _BRIEFING.format(name=_one_line(name))
+    said = _one_line(purpose)
+    return f"{briefing}\n{_MADE_FOR.format(name=_one_line(name), purpose=said)}\n" if said else briefing
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_COMMENT_MARKS.sub(" ", text).split())
 
 
 _COMMENT_MARKS = re.compile(r"[<>]|--+")
@@ -52,3 +59,4 @@ _BRIEFING = """\
 
 <!-- What is good to know: your work, your projects, the people in them. -->
 """
+_MADE_FOR = "I made {name} for this: {purpose}"
