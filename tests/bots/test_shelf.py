@@ -7,6 +7,7 @@ import pytest
 
 from forge.bots.models import SkillEntry
 from forge.bots.shelf import Shelf, SkillText
+from forge.skills.library import Library
 
 
 @pytest.fixture
@@ -30,14 +31,14 @@ async def test_skills_that_are_on_reach_the_conversation_in_the_order_of_their_n
         text = f"---\nname: {name}\ndescription: 'Knows: {name}'\nlicense: MIT\n---\n\n# How\nAsk {name}.\n"
         put(library, name, text.encode())
     given = [*entries("walks", "maps", "missing"), SkillEntry(skill_name="off", enabled=False)]
-    assert await Shelf(library.parent).texts(given) == [
+    assert await Shelf(Library(library.parent)).texts(given) == [
         SkillText("maps", "Knows: maps", "# How\nAsk maps.\n"),
         SkillText("walks", "Knows: walks", "# How\nAsk walks.\n"),
     ]
 
 
 async def test_without_a_library_every_skill_is_missing(library: Path):
-    shelf = Shelf(library.parent)
+    shelf = Shelf(Library(library.parent))
     assert await shelf.texts(entries("maps")) == []
     assert [view.problem for view in await shelf.views(entries("maps"))] == [
         "There is no skill called maps in the library."
@@ -57,7 +58,7 @@ async def test_what_is_no_skill_says_why(library: Path, tmp_path: Path):
     os.mkfifo(library / "pipe" / "SKILL.md")
     (library / "folder" / "SKILL.md").mkdir(parents=True)
     names = ["bomb", "file-link", "folder", "folder-link", "latin", "long", "pipe"]
-    shelf = Shelf(library.parent)
+    shelf = Shelf(Library(library.parent))
     assert await shelf.texts(entries(*names)) == []
     views = await shelf.views(entries(*names))
     assert [view.name for view in views] == names

@@ -17,6 +17,7 @@ from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.llm.catalog import Catalog
 from forge.llm.models import Role
+from forge.skills.library import Library
 from forge.store.engine import Store
 from forge.telemetry import Metrics
 
@@ -47,7 +48,7 @@ class Workshop:
         self.versions = Versions(self.database, self.events, self.folders)
         self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
         self.readiness = Readiness(self.catalog)
-        self.shelf = Shelf(self.data_dir)
+        self.shelf = Shelf(Library(self.data_dir))
         self.bots = Bots(
             self.database,
             self.events,

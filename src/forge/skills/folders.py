@@ -1,0 +1,320 @@
+"""The folders of skills on disk: `<root>/<name>/SKILL.md`, and whatever else belongs to a skill.
+
+People put folders there too, so nothing in it is believed. A skill is written under another name and gets its own when
+it is whole. Who reads or writes holds a lock on the folder of all skills: no reader meets half of a change, and what a
+killed writer has left is put right by whoever comes next.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.documents.text import unusable_text
+from forge.errors import Conflict, Invalid, NotFound, TooLarge
+from forge.skills.manifest import SKILL_MD, read_skill_md
+from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, SkillFiles
+from forge.workspace.entries import IGNORED, EntryKind
+from forge.workspace.errors import NoSuchPath, explain
+from forge.workspace.files import Files
+from forge.workspace.paths import parse
+
+MAX_SKILL_BYTES = 200_000
+"""Of SKILL.md."""
+MAX_FILE_BYTES = 1_000_000
+MAX_BYTES = 4_000_000
+"""Of all files that are text, together."""
+MAX_FILES = 200
+MAX_CARRIED_BYTES = 16 << 20
+"""Of one file that is no text, and stays when a skill is replaced."""
+
+_NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
+_NAME = re.compile(SKILL_NAME_PATTERN.strip("^$"))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What became of a skill that was to be written."""
+
+    path: Path
+    is_new: bool
+    """There was none of this name in the library."""
+    is_changed: bool
+    """False when it was there already, just so."""
+
+
+class SkillFolders:
+    """All methods block."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, name: str) -> Path:
+        return self.root / checked_name(name)
+
+    def names(self) -> list[str]:
+        """Of all folders that are named like a skill, sorted."""
+        with self._reading() as files:
+            found = files.list() if files else []
+            return [entry.name for entry in found if entry.kind is EntryKind.DIR and is_name(entry.name)]
+
+    def has(self, name: str) -> bool:
+        """Anything of this name."""
+        with self._reading():
+            return is_name(name) and os.path.lexists(self.root / name)
+
+    def look(self, name: str) -> tuple[str, list[str]]:
+        """SKILL.md as it is, and the names of all other files, sorted. Raises NotFound, Invalid or TooLarge."""
+        checked_name(name)
+        with self._reading() as files:
+            if files is None:
+                raise missing(name)
+            text = _manifest_text(files, name)
+            return text, [path for path in _paths(files, name) if path != SKILL_MD]
+
+    def read(self, name: str) -> SkillFiles:
+        """All of its files that are text. Raises NotFound, Invalid or TooLarge."""
+        checked_name(name)
+        with self._reading() as files:
+            if files is None:
+                raise missing(name)
+            _manifest_text(files, name)
+            return SkillFiles(name=name, files=_texts(files, name))
+
+    def write(self, skill: SkillFiles, *, replace: bool) -> Kept:
+        """All of it or nothing."""
+        _check(skill)
+        path = self.path(skill.name)
+        with self._writing() as (root, files):
+            is_new = not os.path.lexists(path)
+            if not is_new:
+                _check_directory(files, skill.name)
+                if _texts(files, skill.name) == skill.files:
+                    return Kept(path, is_new=False, is_changed=False)
+                if not replace:
+                    raise taken(skill.name)
+            try:
+                self._put(skill, root, files, is_new=is_new)
+            except BaseException:
+                _put_right(root)
+                raise
+        return Kept(path, is_new=is_new, is_changed=True)
+
+    def remove(self, name: str) -> None:
+        checked_name(name)
+        with self._writing() as (root, _):
+            try:
+                os.rename(name, _GONE + name, src_dir_fd=root, dst_dir_fd=root)
+            except FileNotFoundError as error:
+                raise missing(name) from error
+            os.fsync(root)
+            _remove(_GONE + name, root)
+
+    def _put(self, skill: SkillFiles, root: int, files: Files, *, is_new: bool) -> None:
+        name, new = skill.name, _NEW + skill.name
+        for path, text in skill.files.items():
+            files.write(f"{new}/{path}", text.encode(), expect="")
+        if not is_new:
+            for path in _paths(files, name):
+                self._carry(f"{name}/{path}", f"{new}/{path}", files, is_there=path in skill.files)
+            os.rename(name, _OLD + name, src_dir_fd=root, dst_dir_fd=root)
+        try:
+            os.rename(new, name, src_dir_fd=root, dst_dir_fd=root)
+        except OSError as error:
+            if os.path.lexists(self.root / name):
+                raise taken(name) from error
+            raise
+        os.fsync(root)
+        _put_right(root)
+
+    def _carry(self, old: str, new: str, files: Files, *, is_there: bool) -> None:
+        """What is no text comes along; what can be executed still can be."""
+        if not is_there:
+            found = files.read(old, limit=MAX_CARRIED_BYTES, follow=False)
+            if found.hash is None:
+                raise TooLarge(f"{old!r} is too large to be kept.", hint="Move it out of the skill's folder.")
+            if _text(found.data) is not None and found.size <= MAX_FILE_BYTES:
+                return
+            files.write(new, found.data, expect="")
+        mode = (self.root / old).lstat().st_mode
+        if mode & 0o111:
+            (self.root / new).chmod(mode & 0o777)
+
+    @contextmanager
+    def _reading(self) -> Generator[Files | None]:
+        """None when there is no library yet."""
+        if not self.root.exists():
+            yield None
+            return
+        with self._locked(fcntl.LOCK_SH) as root:
+            if next(_leftovers(root), None):
+                fcntl.flock(root, fcntl.LOCK_EX)
+                _put_right(root)
+            with Files(self.root) as files:
+                yield files
+
+    @contextmanager
+    def _writing(self) -> Generator[tuple[int, Files]]:
+        with _explained(self.root):
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._locked(fcntl.LOCK_EX) as root:
+            _put_right(root)
+            with Files(self.root, private=True) as files:
+                yield root, files
+
+    @contextmanager
+    def _locked(self, how: int) -> Generator[int]:
+        with _explained(self.root):
+            root = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(root, how)
+                yield root
+            finally:
+                os.close(root)
+
+
+def is_name(name: str) -> bool:
+    return len(name) <= MAX_SKILL_NAME and _NAME.fullmatch(name) is not None
+
+
+def checked_name(name: str) -> str:
+    if not is_name(name):
+        raise Invalid(
+            f"{name[:MAX_SKILL_NAME]!r} is not the name of a skill.",
+            hint="Use lower-case letters, digits and single hyphens, such as release-notes.",
+            field="name",
+        )
+    return name
+
+
+def missing(name: str) -> NotFound:
+    return NotFound(f"There is no skill called {name} in the library.")
+
+
+def taken(name: str) -> Conflict:
+    return Conflict(
+        f"There is another skill called {name} in the library.",
+        hint="Choose another name, or change the one that is there.",
+        field="name",
+    )
+
+
+def _check(skill: SkillFiles) -> None:
+    """Whatever is written can be read again."""
+    if len(skill.files) > MAX_FILES:
+        raise TooLarge(f"A skill has {MAX_FILES} files at most.")
+    if sum(len(text.encode(errors="replace")) for text in skill.files.values()) > MAX_BYTES:
+        raise TooLarge(f"The files of a skill have {MAX_BYTES // 1_000_000} MB at most, together.")
+    for path, text in skill.files.items():
+        _check_path(path)
+        if problem := unusable_text(text):
+            raise Invalid(f"{path}, line {problem.line}: {problem.message}", hint=problem.hint)
+    if SKILL_MD not in skill.files:
+        raise Invalid(f"A skill needs a {SKILL_MD}.")
+    if mistake := read_skill_md(skill.files[SKILL_MD], skill.name).mistake:
+        raise Invalid(f"{SKILL_MD}, line {mistake.line}: {mistake.message}", hint=mistake.hint)
+
+
+def _check_path(path: str) -> None:
+    parts = parse(path)
+    if "/".join(parts) != path:
+        raise Invalid(f"{path[:200]!r} is not the path of a file.", hint="Write it as scripts/run.py.")
+    if ignored := next((part for part in parts[:-1] if part in IGNORED), None):
+        raise Invalid(f"Nothing below {ignored!r} belongs to a skill.", hint="Choose another folder.")
+
+
+def _check_directory(files: Files, name: str) -> None:
+    if files.stat(name).kind is not EntryKind.DIR:
+        raise Conflict(f"{name!r} in the library is no folder.", hint="Move it away.")
+
+
+def _manifest_text(files: Files, name: str) -> str:
+    try:
+        content = files.read(f"{name}/{SKILL_MD}", limit=MAX_SKILL_BYTES)
+    except NoSuchPath as error:
+        raise missing(name) from error
+    if content.hash is None:
+        raise Invalid(f"Its {SKILL_MD} has more than {MAX_SKILL_BYTES // 1000} kB.")
+    try:
+        return content.data.decode()
+    except UnicodeDecodeError as error:
+        raise Invalid(f"Its {SKILL_MD} is not text in UTF-8.") from error
+
+
+def _paths(files: Files, name: str) -> list[str]:
+    """Of its files, relative to its folder."""
+    found: list[str] = []
+    for entry in files.walk(name):
+        if entry.kind is EntryKind.FILE:
+            found.append(entry.path.removeprefix(f"{name}/"))
+        if len(found) > MAX_FILES:
+            raise TooLarge(f"The skill {name} has more than {MAX_FILES} files.")
+    return sorted(found)
+
+
+def _texts(files: Files, name: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    total = 0
+    for path in _paths(files, name):
+        content = files.read(f"{name}/{path}", limit=MAX_FILE_BYTES, follow=False)
+        text = _text(content.data) if content.hash else None
+        if text is not None:
+            found[path] = text
+            total += content.size
+        if total > MAX_BYTES:
+            raise TooLarge(f"The skill {name} has more than {MAX_BYTES // 1_000_000} MB of text.")
+    return found
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if unusable_text(text) else text
+
+
+def _leftovers(root: int) -> Iterator[str]:
+    with os.scandir(root) as found:
+        yield from (item.name for item in found if item.name.startswith((_NEW, _OLD, _GONE)))
+
+
+def _put_right(root: int) -> None:
+    """Nobody else is writing: what is there under another name was left by somebody who was killed, or is done with.
+    A skill whose successor did not get its name comes back."""
+    for name in list(_leftovers(root)):
+        own = name.removeprefix(_OLD)
+        if own != name and not _exists(own, root):
+            os.rename(name, own, src_dir_fd=root, dst_dir_fd=root)
+            os.fsync(root)
+        else:
+            _remove(name, root)
+
+
+def _exists(name: str, root: int) -> bool:
+    try:
+        os.stat(name, dir_fd=root, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _remove(name: str, root: int) -> None:
+    """A directory with all that is in it; of a link only the link."""
+    with suppress(FileNotFoundError):
+        try:
+            os.unlink(name, dir_fd=root)
+        except (IsADirectoryError, PermissionError):  # macOS says the latter
+            shutil.rmtree(name, dir_fd=root)
+
+
+@contextmanager
+def _explained(root: Path) -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise explain(error, root.name) from error
