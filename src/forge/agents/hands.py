@@ -22,7 +22,7 @@ from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
 
 if TYPE_CHECKING:
-    from forge.llm.adapter import DeltaKind, OnDelta
+    from forge.llm.listening import DeltaKind, OnDelta
 
 SHOWN = 4000
 """Characters of a result or a thought that go into the log; the conversation has them whole."""

@@ -1,17 +1,16 @@
-"""The one module that knows pydantic-ai and the providers' clients. Importing it takes seconds: do it late.
+"""The one module that speaks to providers, through pydantic-ai and their clients. Importing it takes seconds: do it late.
 
 It makes exactly one HTTP request per call. Retries, failover and money belong to the gateway and to the durable
 step around it, so everything that would make the libraries try again by themselves is switched off here.
 """
 
 import asyncio
-import json
 import re
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any, Literal
+from typing import Any
 
 import httpx2
 from anthropic import AsyncAnthropic
@@ -30,18 +29,11 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 
 from forge.kernel.ids import new_id
-from forge.kernel.text import whole_characters
 from forge.llm.errors import ContextFull, ModelFault, ModelKeyRefused, ModelRejected, ModelUnknown
-from forge.llm.messages import (
-    AssistantMessage,
-    StopReason,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResult,
-    UserMessage,
-)
+from forge.llm.listening import DeltaKind, Listener
+from forge.llm.messages import AssistantMessage, StopReason, Text, Thinking, ToolCall
 from forge.llm.models import Prompt, Provider, ProviderKind, ToolSpec, Usage
+from forge.llm.wire import from_wire, to_wire
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -56,10 +48,8 @@ SILENCE_S = 300.0
 WHOLE_S = 3600.0
 """Longest answer."""
 
-DeltaKind = Literal["text", "thinking"]
 MOST_SAID = 300
 CALL_ID = r"[A-Za-z0-9_-]{1,64}"
-OnDelta = Callable[[DeltaKind, str], Awaitable[None]]
 RAW_STOPS = {
     "refusal": StopReason.REFUSED,
     "model_context_window_exceeded": StopReason.CONTEXT_FULL,
@@ -144,10 +134,11 @@ class Line:
         return text[:MOST_SAID]
 
 
-async def receive(line: Line, prompt: Prompt, received: Received, on_delta: OnDelta | None) -> None:
+async def receive(line: Line, prompt: Prompt, received: Received, listener: Listener) -> None:
     """One streamed request. `received` fills as it goes, so that a failed call leaves what came of it."""
     messages = to_wire(prompt.messages, line.kind, prompt.settled)
     settings, parameters = _settings(line.kind, prompt), _parameters(line.kind, prompt)
+    telling = _Telling(listener, prompt.answer, is_text=line.kind is ProviderKind.OPENAI)
     with _own_errors(line):
         async with (
             asyncio.timeout(WHOLE_S),
@@ -155,7 +146,7 @@ async def receive(line: Line, prompt: Prompt, received: Received, on_delta: OnDe
         ):
             received.began = True
             try:
-                await _pump(stream, received, on_delta)
+                await _pump(stream, received, telling)
             finally:
                 _take(stream, received)
     received.parts = _with_own_ids(received.parts, prompt)
@@ -163,7 +154,7 @@ async def receive(line: Line, prompt: Prompt, received: Received, on_delta: OnDe
         raise ModelFault("The model's answer broke off: the stream ended without saying why.")
 
 
-async def _pump(stream: StreamedResponse, received: Received, on_delta: OnDelta | None) -> None:
+async def _pump(stream: StreamedResponse, received: Received, telling: "_Telling") -> None:
     events, patience_s = aiter(stream), FIRST_EVENT_S
     while True:
         try:
@@ -172,10 +163,48 @@ async def _pump(stream: StreamedResponse, received: Received, on_delta: OnDelta 
         except StopAsyncIteration:
             return
         patience_s = SILENCE_S
+        received.shown = await telling.tell(event) or received.shown
+
+
+class _Telling:
+    """Tells a listener what of a stream is for people, and what is a piece of an answer in a form."""
+
+    def __init__(self, listener: Listener, answer: ToolSpec | None, *, is_text: bool) -> None:
+        self._listener = listener
+        self._answer = answer
+        self._is_text = is_text
+        """The answer is the text itself, and not the call of a tool."""
+        self._index: int | None = None
+        """Of the part that is the answer."""
+
+    async def tell(self, event: object) -> bool:
+        """Whether somebody has seen words of the answer by it. Pieces of a form are none: the whole replaces them."""
+        if (piece := self._piece(event)) is not None:
+            if piece and self._listener.on_answer:
+                await self._listener.on_answer(piece)
+            return False
         delta = _delta(event)
-        if delta and delta[1] and on_delta:
-            received.shown = received.shown or delta[0] == "text"
-            await on_delta(*delta)
+        if not delta or not delta[1] or not self._listener.on_delta:
+            return False
+        await self._listener.on_delta(*delta)
+        return delta[0] == "text"
+
+    def _piece(self, event: object) -> str | None:
+        if self._answer is None:
+            return None
+        match event:
+            case wire.PartStartEvent(index=index, part=wire.TextPart(content=text)) if self._is_text:
+                self._index = index
+                return text
+            case wire.PartStartEvent(index=index, part=wire.ToolCallPart(tool_name=name, args=arguments)):
+                self._index = index if name == self._answer.name else self._index
+                return arguments if self._index == index and isinstance(arguments, str) else ""
+            case wire.PartDeltaEvent(index=index, delta=wire.TextPartDelta(content_delta=text)):
+                return text if index == self._index else None
+            case wire.PartDeltaEvent(index=index, delta=wire.ToolCallPartDelta(args_delta=str(text))):
+                return text if index == self._index else ""
+            case _:
+                return None
 
 
 def _delta(event: object) -> tuple[DeltaKind, str] | None:
@@ -194,7 +223,7 @@ def _delta(event: object) -> tuple[DeltaKind, str] | None:
 
 def _take(stream: StreamedResponse, received: Received) -> None:
     response = stream.get()
-    received.parts = [ours for part in response.parts if (ours := _from_wire(part)) is not None]
+    received.parts = [ours for part in response.parts if (ours := from_wire(part)) is not None]
     received.usage = _usage(response.usage)
     received.stop = _stop(response)
 
@@ -224,28 +253,6 @@ def _usage(usage: RequestUsage) -> Usage:
     )
 
 
-def _from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None:
-    match part:
-        case wire.TextPart():
-            return Text(text=whole_characters(part.content)) if part.content.strip() else None
-        case wire.ThinkingPart():
-            return Thinking(
-                text=whole_characters(part.content),
-                id=part.id,
-                signature=part.signature,
-                provider=part.provider_name,
-            )
-        case wire.ToolCallPart():
-            arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
-            return ToolCall(
-                id=part.tool_call_id,
-                name=whole_characters(part.tool_name),
-                arguments=whole_characters(arguments) or "{}",
-            )
-        case _:
-            return None
-
-
 def _with_own_ids(
     parts: list[Text | Thinking | ToolCall], prompt: Prompt
 ) -> list[Text | Thinking | ToolCall]:
@@ -260,66 +267,6 @@ def _with_own_ids(
             seen.add(part.id)
         named.append(part)
     return named
-
-
-def to_wire(
-    messages: Sequence[UserMessage | AssistantMessage], kind: ProviderKind, settled: Sequence[int] = ()
-) -> list[wire.ModelMessage]:
-    """What was said in a row is one message: providers want the two sides to take turns."""
-    marked = settled if kind is ProviderKind.ANTHROPIC else ()
-    sent: list[wire.ModelMessage] = []
-    for i, message in enumerate(messages):
-        if isinstance(message, AssistantMessage):
-            sent.append(_response(message, kind))
-            continue
-        parts = _request_parts(message)
-        if i in marked:
-            parts.append(wire.UserPromptPart([wire.CachePoint()]))
-        if sent and isinstance(last := sent[-1], wire.ModelRequest):
-            sent[-1] = wire.ModelRequest([*last.parts, *parts])
-        else:
-            sent.append(wire.ModelRequest(parts))
-    return sent
-
-
-def _request_parts(message: UserMessage) -> list[wire.ModelRequestPart]:
-    parts: list[wire.ModelRequestPart] = []
-    for part in message.parts:
-        if isinstance(part, ToolResult):
-            outcome = "failed" if part.failed else "success"
-            parts.append(wire.ToolReturnPart(part.name, part.text, part.call_id, outcome=outcome))
-        else:
-            parts.append(wire.UserPromptPart(part.text))
-    return parts
-
-
-def _response(message: AssistantMessage, kind: ProviderKind) -> wire.ModelResponse:
-    parts: list[wire.ModelResponsePart] = []
-    for part in message.parts:
-        match part:
-            case Text():
-                parts.append(wire.TextPart(part.text))
-            case Thinking() if part.provider not in (None, kind.value):
-                pass  # no other provider may see it
-            case Thinking():
-                parts.append(
-                    wire.ThinkingPart(
-                        part.text, id=part.id, signature=part.signature, provider_name=part.provider
-                    )
-                )
-            case ToolCall():
-                parts.append(wire.ToolCallPart(part.name, _strict(part.arguments), part.id))
-    return wire.ModelResponse(parts)
-
-
-def _strict(arguments: str) -> str:
-    """As the model wrote them, unless no provider would take them back: numbers beyond all, or not an object."""
-    try:
-        found = json.loads(arguments)
-        json.dumps(found, allow_nan=False)
-    except (ValueError, RecursionError):
-        return json.dumps({"INVALID_JSON": arguments})
-    return arguments if isinstance(found, dict) else json.dumps({"INVALID_JSON": arguments})
 
 
 def _settings(kind: ProviderKind, prompt: Prompt) -> ModelSettings:

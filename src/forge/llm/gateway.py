@@ -5,8 +5,8 @@ down the chain of a role's models, only when the provider is at fault, and never
 the answer.
 """
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,18 +14,26 @@ from forge.llm.answers import answer_spec, answer_text, correction, problems_of,
 from forge.llm.breaker import Breaker
 from forge.llm.catalog import Catalog, Target
 from forge.llm.errors import AnswerUnusable, ModelFault
+from forge.llm.listening import NOBODY, Listener, OnAnswer, OnDelta
 from forge.llm.messages import AssistantMessage, StopReason
 from forge.llm.models import Prompt, Reply, Role
 from forge.llm.money import Money, Spender
 from forge.llm.request import Request, Requests, WordsWereShown
 from forge.telemetry import Metrics
 
-if TYPE_CHECKING:
-    from forge.llm.adapter import OnDelta
-
 T = TypeVar("T", bound=BaseModel)
 MOST_PAUSES = 4
 NOT_WORTH_REPAIRING = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
+
+
+@dataclass(frozen=True)
+class Answered(Generic[T]):
+    """An answer of a given shape, who gave it and what it cost, its repair included."""
+
+    value: T
+    model: str
+    """`provider:model`."""
+    cost_micros: int
 
 
 class Gateway:
@@ -47,20 +55,25 @@ class Gateway:
         prompt: Prompt,
         *,
         model: str | None = None,
-        on_delta: "OnDelta | None" = None,
+        on_delta: OnDelta | None = None,
     ) -> Reply:
         """The next message of a conversation, from the first model of the role's chain that can give it; or from
         `model`, and no other."""
+        return await self._call(spender, role, prompt, model, Listener(on_delta))
+
+    async def _call(
+        self, spender: Spender, role: Role, prompt: Prompt, model: str | None, listener: Listener
+    ) -> Reply:
         chain = await self._chain(spender, role, model)
         awake = [one for one in chain if not self._breaker.rests(_watched(spender, one))] or chain
         for target in awake[:-1]:
             try:
-                return await self.call_model(spender, role, target, prompt, on_delta=on_delta)
+                return await self.call_model(spender, role, target, prompt, listener)
             except WordsWereShown:
                 raise
             except ModelFault:
                 continue  # in the books and known to the breaker; the next model may do better
-        return await self.call_model(spender, role, awake[-1], prompt, on_delta=on_delta)
+        return await self.call_model(spender, role, awake[-1], prompt, listener)
 
     async def _chain(self, spender: Spender, role: Role, model: str | None) -> list[Target]:
         if model is not None:
@@ -68,35 +81,29 @@ class Gateway:
         return await self._catalog.chain(spender.account_id, spender.scope, role)
 
     async def call_model(
-        self,
-        spender: Spender,
-        role: Role,
-        target: Target,
-        prompt: Prompt,
-        *,
-        on_delta: "OnDelta | None" = None,
+        self, spender: Spender, role: Role, target: Target, prompt: Prompt, listener: Listener = NOBODY
     ) -> Reply:
         """One model; called again while its provider only pauses."""
         watched = _watched(spender, target)
         try:
-            reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), on_delta)
+            reply = await self._whole_answer(Request(spender, role, target, fitted(prompt, target)), listener)
         except ModelFault as fault:
             self._breaker.failed(watched, fault.retry_after_s)
             raise
         self._breaker.worked(watched)
         return reply
 
-    async def _whole_answer(self, request: Request, on_delta: "OnDelta | None") -> Reply:
-        reply = await self._requests.make(request, on_delta)
+    async def _whole_answer(self, request: Request, listener: Listener) -> Reply:
+        reply = await self._requests.make(request, listener)
         for _ in range(MOST_PAUSES):
             if reply.stop is not StopReason.PAUSED:
                 return reply
             so_far = [*request.prompt.messages, reply.message]
             longer = request.prompt.model_copy(update={"messages": so_far})
             try:
-                more = await self._requests.make(replace(request, prompt=longer), on_delta)
+                more = await self._requests.make(replace(request, prompt=longer), listener)
             except ModelFault as fault:
-                if on_delta and reply.message.text:
+                if listener.on_delta and reply.message.text:
                     raise WordsWereShown(fault.message, retry_after_s=fault.retry_after_s) from fault
                 raise
             reply = _joined(reply, more)
@@ -106,20 +113,41 @@ class Gateway:
         self, spender: Spender, role: Role, prompt: Prompt, answer: type[T], *, model: str | None = None
     ) -> T:
         """An answer of a given shape. What does not fit goes back once, with the errors only."""
+        return (await self.ask_with_bill(spender, role, prompt, answer, model=model)).value
+
+    async def ask_with_bill(
+        self,
+        spender: Spender,
+        role: Role,
+        prompt: Prompt,
+        answer: type[T],
+        *,
+        model: str | None = None,
+        on_answer: OnAnswer | None = None,
+    ) -> Answered[T]:
+        """As `ask`. The pieces `on_answer` gets are a foretaste: another model may still take over, or the answer be
+        repaired."""
         asked = prompt.model_copy(update={"answer": answer_spec(answer)})
-        reply = await self.call(spender, role, asked, model=model)
+        listener = Listener(on_answer=on_answer)
+        reply = await self._call(spender, role, asked, model, listener)
         try:
-            return answer.model_validate_json(answer_text(reply))
+            return _answered(answer, reply, reply.cost_micros)
         except ValidationError as error:
             problems = problems_of(error)
         if reply.stop in NOT_WORTH_REPAIRING:
             raise AnswerUnusable(why_unusable(reply.stop, problems))
         told = [*asked.messages, reply.message, correction(reply, problems)]
-        again = await self.call(spender, role, asked.model_copy(update={"messages": told}), model=model)
+        longer = asked.model_copy(update={"messages": told})
+        again = await self._call(spender, role, longer, model, listener)
         try:
-            return answer.model_validate_json(answer_text(again))
+            return _answered(answer, again, reply.cost_micros + again.cost_micros)
         except ValidationError as error:
             raise AnswerUnusable(why_unusable(again.stop, problems_of(error))) from error
+
+
+def _answered(answer: type[T], reply: Reply, cost_micros: int) -> Answered[T]:
+    value = answer.model_validate_json(answer_text(reply))
+    return Answered(value, f"{reply.provider}:{reply.model}", cost_micros)
 
 
 def fitted(prompt: Prompt, target: Target) -> Prompt:

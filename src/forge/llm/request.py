@@ -12,6 +12,7 @@ from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 from forge.llm.catalog import Catalog, Target
 from forge.llm.errors import ModelFault
+from forge.llm.listening import DeltaKind, Listener
 from forge.llm.messages import StopReason
 from forge.llm.models import CallStatus, Prompt, Reply, Role, Usage
 from forge.llm.money import Money, Order, Spender
@@ -20,7 +21,7 @@ from forge.llm.store import Settlement
 from forge.telemetry import Metrics
 
 if TYPE_CHECKING:
-    from forge.llm.adapter import Connections, DeltaKind, OnDelta, Received
+    from forge.llm.adapter import Connections, Received
 
 USUAL_BYTES_PER_TOKEN = 4
 """For the bill of an answer that was cut off, where the provider no longer says how much it was."""
@@ -53,15 +54,24 @@ class Request:
 class _Clock:
     """Passes an answer on as it comes, and notes when it began."""
 
-    def __init__(self, on_delta: "OnDelta | None") -> None:
+    def __init__(self, listener: Listener) -> None:
         self._began = time.perf_counter()
         self._first: float | None = None
-        self._on_delta = on_delta
+        self._listener = listener
 
-    async def pass_on(self, kind: "DeltaKind", text: str) -> None:
+    @property
+    def listener(self) -> Listener:
+        return Listener(self._pass_on, self._pass_on_answer)
+
+    async def _pass_on(self, kind: DeltaKind, text: str) -> None:
         self._first = self._first or time.perf_counter()
-        if self._on_delta:
-            await self._on_delta(kind, text)
+        if self._listener.on_delta:
+            await self._listener.on_delta(kind, text)
+
+    async def _pass_on_answer(self, piece: str) -> None:
+        self._first = self._first or time.perf_counter()
+        if self._listener.on_answer:
+            await self._listener.on_answer(piece)
 
     @property
     def first_ms(self) -> int | None:
@@ -83,7 +93,7 @@ class Requests:
         if self._connections is not None:
             await self._connections.close()
 
-    async def make(self, request: Request, on_delta: "OnDelta | None") -> Reply:
+    async def make(self, request: Request, listener: Listener) -> Reply:
         connections = await self._open()
         from forge.llm.adapter import Line, Received, receive
 
@@ -91,12 +101,14 @@ class Requests:
         key = await self._catalog.key(target, spender.account_id, spender.scope)
         model = connections.model(target.provider, target.model, key)
         call_id = await self._money.reserve(spender, request.order())
-        received, clock = Received(), _Clock(on_delta)
+        received, clock = Received(), _Clock(listener)
         try:
-            await receive(Line(model, target.provider.kind, key), request.prompt, received, clock.pass_on)
+            if listener.on_answer:
+                await listener.on_answer("")
+            await receive(Line(model, target.provider.kind, key), request.prompt, received, clock.listener)
         except BaseException as error:
             await asyncio.shield(self._settle_failed(request, call_id, received, clock, error))
-            if isinstance(error, ModelFault) and received.shown and on_delta:
+            if isinstance(error, ModelFault) and received.shown and listener.on_delta:
                 raise WordsWereShown(error.message, retry_after_s=error.retry_after_s) from error
             raise
         return await asyncio.shield(self._settle(request, call_id, received, clock))

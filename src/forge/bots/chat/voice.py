@@ -12,7 +12,7 @@ from forge.store.engine import Store
 from forge.store.outage import survives_outage
 
 if TYPE_CHECKING:
-    from forge.llm.adapter import DeltaKind
+    from forge.llm.listening import DeltaKind
 
 WHISPER_S = 0.05
 KEEP_S = 1.0

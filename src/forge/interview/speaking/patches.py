@@ -1,0 +1,117 @@
+"""What a model says about settings, as settings: value by value, so that a wrong one costs nothing but itself."""
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, MOST_VARIANTS, Fields, SkillRequest
+from forge.interview.naming import skill_slug
+from forge.interview.phases import Mode, Phase
+from forge.interview.speaking.reply import ModelPatch
+from forge.interview.state import State
+from forge.interview.wording import shortened
+
+_BOT_PHASES = {
+    "name": Phase.BASICS,
+    "description": Phase.BASICS,
+    "purpose": Phase.BASICS,
+    "tags": Phase.BASICS,
+    "tone": Phase.PERSONALITY,
+    "traits": Phase.PERSONALITY,
+    "boundaries": Phase.PERSONALITY,
+    "model": Phase.MODEL,
+    "temperature": Phase.MODEL,
+    "max_tokens": Phase.MODEL,
+    "skills": Phase.SKILLS,
+}
+_SKILL_PHASES = {
+    "name": Phase.BASICS,
+    "description": Phase.BASICS,
+    "steps": Phase.BASICS,
+    "trigger": Phase.PERSONALITY,
+    "kind": Phase.MODEL,
+    "capabilities": Phase.SKILLS,
+}
+FIELD_PHASES: dict[Mode, dict[str, Phase]] = {
+    Mode.BOT: _BOT_PHASES,
+    Mode.RECONFIGURE: _BOT_PHASES,
+    Mode.BATCH: {**_BOT_PHASES, "variants": Phase.PERSONALITY},
+    Mode.SKILL: _SKILL_PHASES,
+}
+"""What can be asked in an interview of a mode, and where it belongs."""
+_LONGEST = {
+    "name": 200,
+    "description": 1_000,
+    "tone": 200,
+    "purpose": 4_000,
+    "boundaries": 4_000,
+    "trigger": 4_000,
+    "steps": 4_000,
+}
+_MOST = {"tags": (5, 40), "traits": (8, 100)}
+"""How many of a list, and how long each."""
+
+
+def fields_of(state: State, said: ModelPatch) -> Fields:
+    """What can be used of it in an interview of this mode."""
+    usable: dict[str, Any] = {}
+    for name in FIELD_PHASES[state.mode]:
+        value = _fitted(state, name, getattr(said, name))
+        if value is not None and _is_valid(name, value):
+            usable[name] = value
+    return Fields.model_validate(usable)
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    try:
+        Fields.model_validate({name: value})
+    except ValidationError:
+        return False
+    return True
+
+
+def _fitted(state: State, name: str, value: Any) -> Any:
+    if value is None:
+        return None
+    match name:
+        case "name" if state.mode is Mode.SKILL:
+            return skill_slug(value)
+        case "model":
+            return _offered_model(state, value)
+        case "skills":
+            return _skills(state, value)
+        case "variants":
+            return [
+                {"name": shortened(one.name, 200), "difference": shortened(one.difference or "", 4_000)}
+                for one in value[:MOST_VARIANTS]
+            ]
+        case "kind":
+            return value.casefold()
+        case "capabilities":
+            return [one.casefold() for one in value]
+        case "tags" | "traits":
+            most, longest = _MOST[name]
+            return [shortened(one, longest) for one in dict.fromkeys(value)][:most]
+        case _ if isinstance(value, str):
+            return shortened(value, _LONGEST[name])
+        case _:
+            return value
+
+
+def _offered_model(state: State, said: str) -> str | None:
+    known = {DEFAULT_MODEL, *(offer.ref for offer in state.facts.models)}
+    if state.config.model is not None:
+        known.add(state.config.model)
+    return said if said in known else None
+
+
+def _skills(state: State, names: list[str]) -> list[SkillRequest]:
+    """Those of the library or of the bot as they are; any other is to be written new."""
+    known = {one.name: one for one in state.config.skills or []}
+    for offer in state.facts.skills:
+        known.setdefault(
+            offer.name,
+            SkillRequest(name=offer.name, description=offer.description, skill_type=offer.kind),
+        )
+    wanted = dict.fromkeys(found for name in names if (found := skill_slug(name)) and found != "none")
+    return [known.get(name) or SkillRequest(name=name) for name in wanted][:MOST_SKILLS]
