@@ -63,6 +63,8 @@ _KINDS = {
     SkillKind.LOCAL: ("local", "program", "machine", "command"),
 }
 _LIST = re.compile(r"[,;\n•]+|\s+(?:and|und|et|y)\s+|(?:^|\s)[-*]\s+", re.IGNORECASE)
+_REMOVE = re.compile(r"(?:remove|drop|delete|without|no longer)\s+", re.IGNORECASE)
+_ADD = re.compile(r"^(?:add|also|and)\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 
 
@@ -128,7 +130,7 @@ def _purpose(state: State, asked: Asked, said: str) -> Fields:
     known: dict[str, Any] = {"purpose": sentence(purpose) if len(purpose) < MOST_OF_PASSAGE else purpose}
     if asked.topic == "category" and state.config.description:
         known["purpose"] = _passage(f"{sentence(state.config.description)} {known['purpose']}")
-    if not state.config.description:
+    if not state.config.description or state.mode is Mode.RECONFIGURE:
         known["description"] = shortened(one_line(said), MOST_OF_DESCRIPTION)
     found = classify(said)
     if state.config.category is None and isinstance(found, Known):
@@ -239,13 +241,20 @@ def _max_tokens(state: State, asked: Asked, said: str) -> Fields:
 def _skills(state: State, asked: Asked, said: str) -> Fields:
     if _is_none(said):
         return Fields(skills=[])
+    is_change = state.mode is Mode.RECONFIGURE
+    has = (state.config.skills or []) if is_change else []
+    if is_change and (less := _REMOVE.match(said)):
+        away = {skill_slug(part) for part in _list(said[less.end() :], 200, "Say which: “remove summarize”.")}
+        return Fields(skills=[skill for skill in has if skill.name not in away])
+    said = _ADD.sub("", said) if is_change else said
     parts = _list(said, 200, "Name the skills with commas in between, such as “summarize, code-review”.")
-    if len(parts) > MOST_SKILLS:
-        raise Unclear(f"A bot has at most {MOST_SKILLS} skills; that were {len(parts)}.")
     found = {request.name: request for part in parts if (request := _skill(state, part))}
+    every = {skill.name: skill for skill in has} | found
+    if len(every) > MOST_SKILLS:
+        raise Unclear(f"A bot has at most {MOST_SKILLS} skills; that would be {len(every)}.")
     if not found:
         raise Unclear("The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`.")
-    return Fields(skills=list(found.values()))
+    return Fields(skills=list(every.values()))
 
 
 def _skill(state: State, part: str) -> SkillRequest | None:

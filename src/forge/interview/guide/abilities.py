@@ -1,6 +1,6 @@
 """Questions about the skills a bot takes from the library."""
 
-from forge.interview.config import Fields, SkillRequest
+from forge.interview.config import MOST_SKILLS, Fields, SkillRequest
 from forge.interview.guide.questions import Choice, Place, ask
 from forge.interview.state import Asked, State
 from forge.interview.wording import listed
@@ -28,6 +28,37 @@ def ask_skills(place: Place, state: State) -> Asked | None:
     ]
     question = "Which skills should it have? Name others of the library, or new ones, in your own words."
     return ask(place, question, choices, free="skills")
+
+
+def ask_other_skills(place: Place, state: State) -> Asked | None:
+    """What would go with the skills a bot has. Nothing is asked when there is nothing to add or to take away."""
+    has = state.config.skills or []
+    names = {skill.name for skill in has}
+    offers = [offer for offer in state.facts.skills if offer.name not in names]
+    choices = [
+        *(
+            Choice(offer.name, f"Add {offer.name}", offer.reason, Fields(skills=[*has, requested(offer)]))
+            for offer in offers[:MOST_ALONE]
+            if len(has) < MOST_SKILLS
+        ),
+        *(
+            [
+                Choice(
+                    "none",
+                    "Take all of them away",
+                    "It stays simple, and answers from itself.",
+                    Fields(skills=[]),
+                )
+            ]
+            if has
+            else []
+        ),
+    ]
+    if not choices:
+        return None
+    keep = Choice("keep", "Keep what it has", "It is so now.")
+    question = "Which skills should it have? Name some to add, or say “remove” and which."
+    return ask(place, question, [keep, *choices], free="skills")
 
 
 def _together(offers: list[SkillOffer]) -> Choice:

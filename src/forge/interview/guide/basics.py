@@ -1,7 +1,7 @@
 """Questions about what a bot is: what it is for, whom it serves, how it is called."""
 
 from forge.interview.categories import Known, Purpose, defaults_for
-from forge.interview.completing import for_audience, purpose_of
+from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_of, purpose_text
 from forge.interview.config import Fields
 from forge.interview.guide.questions import Choice, Place, ask, clarify
 from forge.interview.naming import names_for
@@ -102,3 +102,26 @@ def ask_audience(place: Place, state: State) -> Asked:
         for id, label, reason in audiences
     ]
     return ask(place, "Who will it work for?", choices, free="purpose")
+
+
+def ask_other_purpose(place: Place, state: State) -> Asked:
+    now = state.config.purpose or purpose_text(state.config) or "It helps."
+    choices = [
+        Choice(
+            *("narrower", "Only that, and nothing else"),
+            "It declines what does not belong to its task: easier to trust.",
+            _purpose(now, "It stays with this task and politely declines the rest."),
+        ),
+        Choice(
+            *("broader", "That, and what lies close to it"),
+            "It also helps when a question goes a little further.",
+            _purpose(now, "It also helps with what lies close to this."),
+        ),
+    ]
+    return ask(
+        place, "What should it be for? Say it in your own words to replace it.", choices, free="purpose"
+    )
+
+
+def _purpose(now: str, more: str) -> Fields:
+    return Fields(purpose=f"{shortened(now, MOST_OF_PASSAGE - len(more) - 1)} {more}")
