@@ -107,6 +107,8 @@ class Basis(Frozen):
     """A SOUL.md that was given: used as it is."""
     bot_slug: str | None = None
     """Of the bot that is changed."""
+    old_soul: str | None = None
+    """Its SOUL.md, as it was when the interview began."""
     skill_name: str | None = None
     """Of the skill that is changed."""
     skill_files: SkillFiles | None = None
@@ -153,6 +155,8 @@ class Made(Frozen):
     skill: SkillMade | None = None
     hashes: dict[str, str] = {}
     """Of each file that was written, by `<slug>/<file>`."""
+    before: dict[str, str] = {}
+    """Of a bot that was changed: its files as they were, so that the change can be made again."""
     config: Annotated[str, Field(description="JSON of what was confirmed.")] = ""
     at: datetime
 

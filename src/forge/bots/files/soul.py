@@ -1,7 +1,9 @@
 """`SOUL.md`: who a bot is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from forge.bots.files.editing import change_keys
 from forge.bots.files.markdown import sections
 from forge.bots.files.parsed import Parsed, parsed
 from forge.bots.files.validation import validate
@@ -45,6 +47,15 @@ def _warning(line: int, message: str, hint: str) -> Problem:
 
 def render_soul(soul: Soul) -> str:
     return write_front_matter(soul.model_dump(mode="json", exclude={"body"}), soul.body)
+
+
+def change_soul(text: str, changes: Mapping[str, Any], body: str | None = None) -> str:
+    """The file with these keys set, and another text below them if one is given. Everything else stays as it is."""
+    changed = change_keys(BotFile.SOUL, Soul, text, changes, body="")
+    if body is None:
+        return changed
+    above = changed[: len(changed) - len(read_front_matter(changed).body)]
+    return above.rstrip("\r\n") + "\n\n" + body
 
 
 def default_soul(name: str, description: str) -> Soul:

@@ -16,7 +16,7 @@ again. A reader who finds a difference makes sure that nobody was just saving, b
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 from forge.bots.errors import FileChanged
@@ -47,6 +47,14 @@ _PARTS: dict[BotFile, Literal["soul", "identity", "user", "skills"]] = {
 }
 
 
+Settle = Callable[[Tx], Awaitable[None]]
+"""What has to become true together with new versions, in their transaction."""
+
+
+class _Overtaken(Exception):
+    """Somebody else made the next version first; undoes what was kept so far."""
+
+
 class Books:
     def __init__(self, database: Store, events: EventLog, folders: Folders) -> None:
         self._database = database
@@ -71,15 +79,32 @@ class Books:
 
     async def keep(self, bot: Bot, standing: Standing, versions: Sequence[NewVersion]) -> bool:
         """As the next versions, with what that changes in the bot's row; False when somebody else was first."""
+        async with self._database.begin() as tx:
+            return await self._keep(tx, bot, standing, versions)
+
+    async def keep_all(
+        self, bot: Bot, changes: Sequence[tuple[Standing, Sequence[NewVersion]]], settle: Settle
+    ) -> bool:
+        """Versions of several files, and whatever else has to be true with them: all of it or nothing."""
+        try:
+            async with self._database.begin() as tx:
+                for standing, versions in changes:
+                    if not await self._keep(tx, bot, standing, versions):
+                        raise _Overtaken
+                await settle(tx)
+        except _Overtaken:
+            return False
+        return True
+
+    async def _keep(self, tx: Tx, bot: Bot, standing: Standing, versions: Sequence[NewVersion]) -> bool:
         at, identity = now(), None
         if standing.file is BotFile.IDENTITY:
             identity = (await asyncio.to_thread(parse_identity, versions[-1].content)).value
-        async with self._database.begin() as tx:
-            for number, version in enumerate(versions, standing.head.number + 1):
-                if not await store.insert(tx, bot.id, standing.file, number, version, at):
-                    return False  # the first of them, so nothing was kept
-            account_id = await store.touch_bot(tx, bot.id, at, identity)
-            self._tell(tx, account_id, bot, standing.file)
+        for number, version in enumerate(versions, standing.head.number + 1):
+            if not await store.insert(tx, bot.id, standing.file, number, version, at):
+                return False  # the first of them, so nothing was kept
+        account_id = await store.touch_bot(tx, bot.id, at, identity)
+        self._tell(tx, account_id, bot, standing.file)
         return True
 
     async def tell(self, bot: Bot, file: BotFile) -> None:

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 
-from forge.bots.errors import FileChanged
+from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.checking import check
 from forge.bots.folder import Folders
 from forge.bots.models import Bot, BotFile, FileProblem
 from forge.bots.problems import errors_of, refusal
 from forge.bots.versions import store
-from forge.bots.versions.books import Books
+from forge.bots.versions.books import Books, Settle
 from forge.bots.versions.diff import diff
 from forge.bots.versions.models import (
     BY_HAND,
@@ -68,6 +68,24 @@ class Versions:
             versions = _saved(standing, new, by)
             if not versions or await self._books.keep(bot, standing, versions):
                 return await self.state(bot, file)
+
+    async def save_all(self, bot: Bot, new: Mapping[BotFile, NewContent], *, by: str, settle: Settle) -> None:
+        """Several files at once, together with whatever else has to be true then: all of it or nothing. A soul that
+        waits for a person is not written over."""
+        for file, one in new.items():
+            await self._refuse_invalid(file, one.content)
+        while True:
+            standings = await self._books.look(bot)
+            if block := await asyncio.to_thread(find_block, bot.slug, list(standings.values())):
+                raise BotBlocked(block.reason, hint=block.hint)
+            for file, one in new.items():
+                if standings[file].disk.hash != one.base_hash:
+                    raise await self._conflict(bot, standings[file], one.base_hash, one.content)
+            saved = [(standings[file], _saved(standings[file], one, by)) for file, one in new.items()]
+            changes = [(standing, versions) for standing, versions in saved if versions]
+            if await self._books.keep_all(bot, changes, settle):
+                await self._books.look(bot)
+                return
 
     async def rollback(self, bot: Bot, file: BotFile, new: NewRollback, *, by: str) -> FileState:
         """An older version becomes the newest; what is in the file now is kept, whatever it is."""
