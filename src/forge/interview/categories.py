@@ -55,108 +55,44 @@ class Defaults:
     budget: Budget
 
 
-KEYWORDS: Mapping[Known, tuple[str, ...]] = {
-    Known.CODING: (
-        *(
-            "code",
-            "codes",
-            "coding",
-            "coder",
-            "debug",
-            "debugs",
-            "debugging",
-            "program",
-            "programs",
-            "programming",
-        ),
-        *(
-            "programmer",
-            "develop",
-            "developer",
-            "developers",
-            "software",
-            "refactor",
-            "refactoring",
-            "pull request",
-        ),
-        *(
-            "pull requests",
-            "unit test",
-            "unit tests",
-            "bug",
-            "bugs",
-            "python",
-            "javascript",
-            "typescript",
-            "rust",
-            "sql",
-        ),
-    ),
-    Known.CUSTOMER_SERVICE: (
-        *(
-            "support",
-            "customer",
-            "customers",
-            "help desk",
-            "helpdesk",
-            "ticket",
-            "tickets",
-            "complaint",
-            "complaints",
-        ),
-        *("refund", "refunds", "client", "clients", "faq"),
-    ),
-    Known.RESEARCH: (
-        *(
-            "research",
-            "researcher",
-            "study",
-            "studies",
-            "academic",
-            "paper",
-            "papers",
-            "literature",
-            "citation",
-        ),
-        *("citations", "thesis", "scholar", "sources"),
-    ),
-    Known.COMPLEX_ANALYST: (
-        *(
-            "analyze",
-            "analyse",
-            "analyzes",
-            "analyses",
-            "analysis",
-            "analyst",
-            "data",
-            "report",
-            "reports",
-            "metrics",
-        ),
-        *("dashboard", "dashboards", "statistics", "forecast", "forecasts", "spreadsheet", "spreadsheets"),
-    ),
-    Known.CREATIVE: (
-        *(
-            "write",
-            "writes",
-            "writing",
-            "writer",
-            "story",
-            "stories",
-            "poem",
-            "poems",
-            "poetry",
-            "creative",
-            "art",
-        ),
-        *("music", "song", "songs", "novel", "fiction", "lyrics", "blog", "slogan", "slogans"),
-    ),
-    Known.SIMPLE_UTILITY: (
-        *("email", "emails", "reminder", "reminders", "remind", "timer", "timers", "calculator", "calculate"),
-        *("converter", "convert", "converts", "translate", "translates", "shopping list", "to-do"),
-    ),
+_WORDS: Mapping[Known, str] = {
+    Known.CODING: """
+        backend bug bugs code codes coder coding commit commits compiler database databases debug debugger debugging
+        debugs develop developer developers devops docker frontend git github javascript kubernetes postgres program
+        programmer programming programs python refactor refactoring refactors rust software sql typescript
+    """,
+    Known.CUSTOMER_SERVICE: """
+        client clients complaint complaints customer customers enquiries enquiry faq faqs helpdesk inquiries inquiry
+        refund refunds support ticket tickets
+    """,
+    Known.RESEARCH: """
+        academic bibliography citation citations evidence fact-check fact-checking journal journals literature paper
+        papers research researcher researches researching scholar scholarly sources studies study thesis
+    """,
+    Known.COMPLEX_ANALYST: """
+        analyse analyser analyses analysing analysis analyst analytics analyze analyzer analyzes analyzing csv dashboard
+        dashboards data forecast forecasting forecasts kpi kpis metrics report reporting reports spreadsheet
+        spreadsheets statistics trends
+    """,
+    Known.CREATIVE: """
+        art artist blog brainstorm brainstorming brainstorms copywriter copywriting creative fiction lyrics music
+        newsletter novel novels poem poems poet poetry screenplay slogan slogans song songs stories story storyteller
+        storytelling write writer writes writing
+    """,
+    Known.SIMPLE_UTILITY: """
+        alarm alarms calculate calculates calculator checklist convert converter converts currency email emails remind
+        reminder reminders reminds timer timers to-do todo translate translates translation translations translator
+        weather
+    """,
 }
 """From the most particular to the most general: of categories with as many words found, the first is taken."""
+_PHRASES: Mapping[Known, tuple[str, ...]] = {
+    Known.CODING: ("pull request", "pull requests", "release notes", "unit test", "unit tests"),
+    Known.CUSTOMER_SERVICE: ("call center", "call centre", "help desk"),
+    Known.CREATIVE: ("fairy tale", "fairy tales"),
+    Known.SIMPLE_UTILITY: ("packing list", "shopping list"),
+}
+_KEYWORDS = {known: frozenset(words.split()) for known, words in _WORDS.items()}
 
 _DEFAULTS: Mapping[Known, Defaults] = {
     Known.SIMPLE_UTILITY: Defaults(
@@ -198,14 +134,14 @@ _CUSTOM = Defaults(0.7, 4096, "adaptive", ("versatile",), (), BotCategory.ASSIST
 
 def classify(description: str) -> Purpose:
     """By whole words; the category with the most different words wins."""
-    text = " ".join(re.findall(r"[\w-]+", description.lower()))
-    counts = {known: sum(_has(text, word) for word in words) for known, words in KEYWORDS.items()}
+    words = re.findall(r"[^\W_]+(?:-[^\W_]+)*", description.lower())
+    text, every = f" {' '.join(words)} ", set(words)
+    counts = {
+        known: len(every & keywords) + sum(f" {phrase} " in text for phrase in _PHRASES.get(known, ()))
+        for known, keywords in _KEYWORDS.items()
+    }
     best = max(counts, key=lambda known: counts[known])
     return best if counts[best] else Custom(custom=_short(description))
-
-
-def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) is not None
 
 
 def _short(description: str) -> str:

@@ -1,7 +1,8 @@
 """What is known so far, made whole: sensible settings for what nobody said."""
 
 from forge.bots.models import MAX_NAME
-from forge.interview.categories import Custom, Known, Purpose, classify, defaults_for, purpose_key
+from forge.interview.answers import Said
+from forge.interview.categories import Known, Purpose, classify, defaults_for, purpose_key
 from forge.interview.config import (
     DEFAULT_MODEL,
     BuilderConfig,
@@ -12,15 +13,15 @@ from forge.interview.config import (
     SkillBuildRequest,
     VariantFields,
 )
-from forge.interview.naming import name_in, name_of, skill_names_for
+from forge.interview.naming import name_in, name_of, skill_names_for, subjects_of
 from forge.interview.phases import Mode
 from forge.interview.state import Basis, State
+from forge.interview.turns import ReadyToAssemble, ReadyToCreateSkill
 from forge.interview.variations import VARIATIONS, variant_of
 from forge.interview.wording import (
     cleaned,
     listed,
     one_line,
-    salient,
     says_something,
     sentence,
     shortened,
@@ -28,7 +29,7 @@ from forge.interview.wording import (
 )
 from forge.skills.models import MAX_DESCRIPTION, SkillKind
 
-MOST_TAGS = 5
+MOST_TAGS, MOST_OF_TAG = 5, 40
 MOST_OF_DESCRIPTION = 1000
 MOST_OF_PASSAGE = 4000
 KIND_NAMES = {
@@ -59,10 +60,14 @@ def opening_of(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> 
 
 def purpose_of(state: State) -> Purpose:
     """As it was judged; or, of something of its own, by all that was said about it since."""
-    if isinstance(state.purpose, Custom) and state.config.purpose:
-        found = classify(state.config.purpose)
-        return found if isinstance(found, Known) else state.purpose
-    return state.purpose
+    if isinstance(state.purpose, Known):
+        return state.purpose
+    said = [
+        classify(one.answer.text)
+        for one in state.exchanges
+        if isinstance(one.answer, Said) and one.asked.topic in ("purpose", "category")
+    ]
+    return next((found for found in reversed(said) if isinstance(found, Known)), state.purpose)
 
 
 def to_config(state: State) -> BuilderConfig:
@@ -97,7 +102,9 @@ def _name(state: State, known: Fields, purpose: Purpose) -> str:
 
 def _tags(known: Fields, purpose: Purpose) -> list[str]:
     kind = [purpose_key(purpose).replace("_", " ")] if isinstance(purpose, Known) else []
-    about = [word for word in salient(known.description or known.purpose or "") if len(word) <= 40]
+    about = [
+        word for word in subjects_of(known.description or known.purpose or "") if len(word) <= MOST_OF_TAG
+    ]
     return list(dict.fromkeys([*kind, *about]))[:MOST_TAGS]
 
 
@@ -133,15 +140,16 @@ def to_skill_request(state: State) -> SkillBuildRequest:
     taken = [skill.name for skill in state.facts.skills]
     return SkillBuildRequest(
         name=known.name or state.basis.skill_name or skill_names_for(about, taken)[0],
-        description=_skill_description(known, about),
+        description=_skill_description(state, known, about),
         skill_type=known.kind or SkillKind.PROMPT,
         capabilities=known.capabilities,
     )
 
 
-def _skill_description(known: Fields, about: str) -> str:
+def _skill_description(state: State, known: Fields, about: str) -> str:
     """What it does and when to use it: all that a bot sees before it takes a skill up."""
-    what = sentence(one_line(about)) or "A skill."
+    is_as_it_was = known.description is not None and known.description == state.basis.fields.description
+    what = about if is_as_it_was else sentence(one_line(about)) or "A skill."
     when = sentence(one_line(known.trigger or ""))
     if not when or when.casefold() in what.casefold():
         return shortened(what, MAX_DESCRIPTION)
@@ -149,8 +157,10 @@ def _skill_description(known: Fields, about: str) -> str:
 
 
 def missing(state: State) -> list[str]:
-    """What is still to be said, in words for a person."""
+    """What is still to be said, in words for a person. In the end, what nobody said has got its default."""
     known = state.config
+    if state.asked is not None and isinstance(state.asked.turn, ReadyToAssemble | ReadyToCreateSkill):
+        return []
     if state.mode is Mode.SKILL:
         wanted = {
             "a name": known.name or state.basis.skill_name,

@@ -37,7 +37,7 @@ def _extras(state: State, asked: Asked) -> list[Extra]:
     extras = [
         _same(state) if _may_be_as_before(state, asked) else None,
         _setup(state) if asked.turn.phase is Phase.MODEL and state.mode.makes_bots else None,
-        _skip() if _may_skip(state, asked) else None,
+        _skip(state) if _may_skip(state, asked) else None,
     ]
     taken = (
         {option.id for option in asked.turn.options} if isinstance(asked.turn, AskQuestion) else set[str]()
@@ -55,10 +55,11 @@ def _may_skip(state: State, asked: Asked) -> bool:
     )
 
 
-def _skip() -> Extra:
+def _skip(state: State) -> Extra:
+    is_change = state.mode is Mode.RECONFIGURE
     option = QuestionOption(
         id="skip",
-        label="Skip the rest: use sensible defaults",
+        label="Skip the rest: leave it as it is" if is_change else "Skip the rest: use sensible defaults",
         reason="What was said so far is enough; you see everything before it is made.",
     )
     return "skip", option, NOTHING

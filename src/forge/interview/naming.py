@@ -12,6 +12,7 @@ from forge.interview.wording import (
     is_stop,
     one_line,
     salient,
+    says_something,
     shortened,
     wish,
     words,
@@ -42,6 +43,7 @@ _DOERS = {
     "Analyst": "analyze analyse",
     "Researcher": "research",
     "Finder": "find search",
+    "Fetcher": "fetch download",
     "Collector": "collect gather",
     "Explainer": "explain",
     "Teacher": "teach",
@@ -82,16 +84,15 @@ _GIVEN = {
 }
 _ANY_GIVEN = ("Atlas", "Juno", "Robin", "Nova", "Ember")
 _CALLED = re.compile(
-    r"\b(?:called|named|name it|call it|call her|call him)\s+[\"“'«]?([^\s\"“”'«»,.;:!?]+(?: [A-Z][^\s\"“”'«»,.;:!?]*){0,3})"
+    r"(?<![\w-])(?:called|named|name it|call it|call her|call him)\s+[\"“'«]?([^\s\"“”'«»,.;:!?]+(?: [A-Z][^\s\"“”'«»,.;:!?]*){0,3})"
 )
 _ARTICLES = frozenset(("a", "an", "the", "my", "our"))
-_NOT_NAMES = frozenset(("it", "that", "the", "a", "an", "after", "by", "for", "and"))
 
 
 def name_in(description: str) -> str | None:
     """That somebody gave in passing: `a helper called Atlas`."""
     found = _CALLED.search(one_line(description))
-    if found is None or found[1].lower() in _NOT_NAMES:
+    if found is None or is_stop(found[1].lower()) or not says_something(found[1]):
         return None
     return shortened(found[1], MAX_NAME)
 
@@ -128,7 +129,7 @@ def _telling(description: str, purpose: Purpose) -> Iterator[str]:
         yield _titled(phrase)
     if agent := _agent_name(text):
         yield agent
-    about = [_singular(word) for word in salient(text) if _base(word) not in _AGENTS]
+    about = [_singular(word) for word in subjects_of(text)]
     role = _ROLES[purpose] if isinstance(purpose, Known) else "Companion"
     if about:
         yield _titled([*about[:2], role.lower()])
@@ -154,7 +155,8 @@ def _noun_phrase(text: str) -> list[str]:
         return []
     if not had_article and (_base(phrase[0]) in _AGENTS or is_generic(phrase[0])):
         return []
-    return [word for word in phrase if word not in ("bot", "ai")]
+    named = [word for word in phrase if word not in ("bot", "ai")]
+    return named if len(named) > 1 else []
 
 
 def _agent_name(text: str) -> str | None:
@@ -218,18 +220,25 @@ def skill_slug(text: str, most_words: int | None = None) -> str | None:
 def skill_names_for(description: str, taken: Sequence[str], most: int = 3) -> list[str]:
     """Verb and object first: `summarize-minutes`."""
     text = wish(description)
-    about = salient(text)
-    verb = next((_base(word) for word in words(text) if _base(word) in _AGENTS), None)
-    objects = [word for word in about if verb is None or _base(word) != verb]
-    guesses = [
-        [*([verb] if verb else []), *objects[:2]],
-        about[:3],
-        [*objects[:2], "helper"],
-        about[:1],
-    ]
+    about, objects = salient(text), subjects_of(text)
+    guesses = [_verb_and_object(text), about[:3], [*objects[:2], "helper"], about[:1]]
     slugs = [slug for guess in guesses if (slug := skill_slug(" ".join(guess)))]
     free = [slug for slug in dict.fromkeys(slugs) if slug not in taken]
     return free[:most] or [_free_slug(slugs[0] if slugs else "my-skill", taken)]
+
+
+def subjects_of(text: str) -> list[str]:
+    """What it is about, rather than what is done with it."""
+    about = salient(text)
+    return [word for word in about if _base(word) not in _AGENTS] or about
+
+
+def _verb_and_object(text: str) -> list[str]:
+    every = words(text)
+    place = next((place for place, word in enumerate(every) if _base(word) in _AGENTS), None)
+    if place is None:
+        return []
+    return [_base(every[place]), *salient(" ".join(every[place + 1 :]))[:2]]
 
 
 def _free_slug(slug: str, taken: Sequence[str]) -> str:

@@ -17,8 +17,8 @@ _STOP_WORDS = """
     who whom whose why will wish with within without would yes yet you your yours
 """
 _GENERIC_WORDS = """
-    agent ai assistant automation bot bots chatbot create creates build builds companion design forge gpt hallo hello
-    help helper helpful helping helps hey hi llm model ok okay person skill skills smart task tasks test testing tool
+    agent ai assistant automation bot bots chatbot create creates build builds companion forge gpt hallo hello
+    help helper helpful helping helps hey hi llm model ok okay person skill skills smart test tool
 """
 _STOP, _GENERIC = frozenset(_STOP_WORDS.split()), frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")

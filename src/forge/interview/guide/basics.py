@@ -1,6 +1,6 @@
 """Questions about what a bot is: what it is for, whom it serves, how it is called."""
 
-from forge.interview.categories import Known, Purpose, defaults_for
+from forge.interview.categories import Known, defaults_for
 from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_of, purpose_text
 from forge.interview.config import Fields
 from forge.interview.guide.questions import Choice, Place, ask, clarify
@@ -71,7 +71,7 @@ def ask_name(place: Place, state: State) -> Asked:
     about = state.config.description or state.config.purpose or state.description
     names = names_for(about, purpose_of(state), state.facts.bot_names)
     choices = [
-        Choice(f"name-{number}", name, _why_name(name, about, purpose_of(state)), Fields(name=name))
+        Choice(f"name-{number}", name, _why_name(number, name, about), Fields(name=name))
         for number, name in enumerate(names, start=1)
     ]
     if len(choices) == 1:
@@ -84,14 +84,17 @@ def ask_name(place: Place, state: State) -> Asked:
     return ask(place, question, choices, free="name")
 
 
-def _why_name(name: str, about: str, purpose: Purpose) -> str:
-    said = salient(about)
-    shared = [word for word in name.lower().split() if any(one.startswith(word[:4]) for one in said)]
-    if shared:
-        return f"Says what it does: your description speaks of “{shared[0]}”."
-    if isinstance(purpose, Known) and len(name.split()) > 1:
-        return f"Says what kind of helper it is: {KINDS[purpose][0].lower()}."
-    return "A short name of its own: easy to remember and to say."
+def _why_name(number: int, name: str, about: str) -> str:
+    parts = name.lower().split()
+    said = next((one for one in salient(about) if any(one.startswith(part[:4]) for part in parts)), None)
+    if said is None:
+        return "A name of its own: short, and easy to say."
+    reasons = (
+        f"Says what it does: you wrote “{said}”.",
+        f"Says what it is about, “{said}”, and leaves room for more.",
+        f"“{said}” is in it, and it sounds like somebody to work with.",
+    )
+    return reasons[min(number, len(reasons)) - 1]
 
 
 def ask_audience(place: Place, state: State) -> Asked:

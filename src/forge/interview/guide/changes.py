@@ -6,7 +6,7 @@ from forge.interview.guide.abilities import ask_other_skills
 from forge.interview.guide.basics import ask_name, ask_other_purpose
 from forge.interview.guide.personality import ask_boundaries, ask_tone, ask_traits
 from forge.interview.guide.questions import Choice, Place, ask, first_of
-from forge.interview.guide.rounds import MOST_ROUNDS, WHAT, last_round, named
+from forge.interview.guide.rounds import MOST_ROUNDS, last_round, what_topic
 from forge.interview.guide.running import ask_creativity, ask_model
 from forge.interview.guide.topics import Topic, field_of
 from forge.interview.parts import Part, part_in
@@ -83,7 +83,7 @@ def _ask_what(state: State, number: int) -> Asked:
         choices = [last, *choices]
         last = None
     ordered = first_of(choices, wanted.value if wanted else None)
-    place = Place(state.mode, Phase.BASICS if number == 1 else Phase.REVIEW, named(WHAT, number))
+    place = Place(state.mode, Phase.BASICS if number == 1 else Phase.REVIEW, what_topic(number))
     return ask(place, question, [*ordered, last] if last else ordered, free="what")
 
 

@@ -4,7 +4,8 @@ from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.completing import purpose_of
 from forge.interview.config import Fields
 from forge.interview.guide.basics import KINDS
-from forge.interview.guide.questions import Choice, Place, ask, first_of
+from forge.interview.guide.questions import Choice, Place, ask
+from forge.interview.phases import Mode
 from forge.interview.state import Asked, State
 from forge.interview.wording import capitalised, listed, words
 
@@ -43,11 +44,11 @@ TONES = {
     "playful": ("Playful", "light, with humour", "routine that should be more fun"),
 }
 _WORDS_FOR = {
-    "friendly": "warm casual relaxed",
-    "empathetic": "kind patient gentle caring",
-    "playful": "funny witty humorous",
-    "formal": "polite professional",
-    "direct": "concise brief strict",
+    "friendly": "warm warmer casual relaxed friendlier",
+    "empathetic": "kind kinder patient gentle caring",
+    "playful": "funny funnier witty humorous humour",
+    "formal": "polite professional formally",
+    "direct": "concise brief strict shorter",
     "analytical": "sober",
     "scholarly": "academic",
 }
@@ -165,7 +166,7 @@ def kind_of(purpose: Purpose) -> Known | None:
 def ask_tone(place: Place, state: State) -> Asked:
     purpose = purpose_of(state)
     usual = defaults_for(purpose).tone
-    wanted = tone_in(state.config.description or "")
+    wanted = tone_in(state.description if state.mode is Mode.RECONFIGURE else state.config.description or "")
     first = [usual] if wanted is None else [wanted[1], usual]
     tones = list(dict.fromkeys([*first, *_OTHERS[kind_of(purpose)]]))[:MOST_TONES]
     choices = [_tone_choice(tone, _why_tone(tone, usual, wanted, purpose)) for tone in tones]
@@ -222,7 +223,7 @@ def ask_boundaries(place: Place, state: State) -> Asked:
             Fields(boundaries=""),
         ),
     ]
-    return ask(place, "What should it never do?", first_of(choices, "all"), free="boundaries")
+    return ask(place, "What should it never do?", choices, free="boundaries")
 
 
 def _all_reason(limits: tuple[tuple[str, str, str], ...]) -> str:

@@ -20,11 +20,12 @@ class Round:
     """Topics that were asked since."""
 
     def topic(self, name: str) -> str:
-        return named(name, self.number)
+        """Told from the same question in another round."""
+        return name if self.number == 1 else f"{name}@{self.number}"
 
 
-def named(name: str, number: int) -> str:
-    return name if number == 1 else f"{name}:{number}"
+def what_topic(number: int) -> str:
+    return WHAT if number == 1 else f"{WHAT}:{number}"
 
 
 def last_round(state: State) -> Round | None:

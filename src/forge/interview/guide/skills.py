@@ -4,16 +4,15 @@ from forge.interview.config import Fields
 from forge.interview.guide.basics import ask_purpose
 from forge.interview.guide.permissions import ask_capabilities, next_capability
 from forge.interview.guide.questions import Choice, Place, ask, first_of
-from forge.interview.guide.rounds import MOST_ROUNDS, WHAT, last_round, named
+from forge.interview.guide.rounds import MOST_ROUNDS, last_round, what_topic
 from forge.interview.guide.topics import asked_topics
-from forge.interview.naming import skill_names_for
+from forge.interview.naming import skill_names_for, subjects_of
 from forge.interview.parts import Part
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, State
 from forge.interview.wording import (
     capitalised,
     one_line,
-    salient,
     says_something,
     sentence,
     shortened,
@@ -90,7 +89,7 @@ def _ask_what(state: State, number: int) -> Asked:
                 *choices,
             ]
         choices.append(Choice("done", "Nothing after all", "It stays as it is."))
-    place = Place(state.mode, Phase.BASICS, named(WHAT, number))
+    place = Place(state.mode, Phase.BASICS, what_topic(number))
     return ask(place, question, choices, free="steps")
 
 
@@ -153,7 +152,7 @@ def _ask_steps(state: State, topic: str) -> Asked:
 
 def _steps(id: str, task: str, more: list[str]) -> str:
     do = f"Do what it is for: {sentence(task)}"
-    first = ["Read everything that was given, to the end."]
+    first = ["Take in everything that was given, to the end."]
     steps = [*first, *more, do] if id == "check" else [*first, do, *more]
     steps.append("Give the result first, in a form that can be used as it is.")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, start=1))
@@ -161,13 +160,13 @@ def _steps(id: str, task: str, more: list[str]) -> str:
 
 def _ask_trigger(state: State, topic: str) -> Asked:
     task = _task(state)
-    about = salient(task)[:2]
+    about = subjects_of(task)[:2]
     subject = " or ".join(f"“{word}”" for word in about) or "its subject"
     choices = [
         Choice(
             *("asked", "When somebody asks for just that"),
             f"It stays out of the way until it is wanted: “{shortened(task, 100)}”.",
-            Fields(trigger=f"Use it when somebody asks for this: {sentence(task)}"),
+            Fields(trigger="Use it when somebody asks for exactly this."),
         ),
         Choice(
             *("subject", f"Whenever the talk turns to {subject}"),
@@ -215,13 +214,19 @@ def _ask_kind(state: State, topic: str) -> Asked:
         Choice(
             kind.value,
             capitalised(label),
-            f"Your description says “{why}”. {reason}" if kind is best and why else reason,
+            _why_kind(state, kind, why if kind is best else "", reason),
             Fields(kind=kind),
         )
         for kind, (label, reason) in KINDS.items()
     ]
     place = Place(state.mode, Phase.MODEL, topic)
     return ask(place, "How should it work?", first_of(choices, best.value), free="kind")
+
+
+def _why_kind(state: State, kind: SkillKind, word: str, reason: str) -> str:
+    said = f"Your description says “{word}”. " if word else ""
+    now = " It is so now." if state.basis.fields.kind is kind else ""
+    return f"{said}{reason}{now}"
 
 
 _QUESTIONS = {
