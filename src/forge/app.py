@@ -29,6 +29,8 @@ from forge.config import Settings, environment, setting_name, unknown_names
 from forge.errors import ConfigError
 from forge.events.listener import listen
 from forge.events.log import EventLog
+from forge.interview.opening import InterviewParts
+from forge.interview.service import Interviews
 from forge.kernel.background import in_background
 from forge.kernel.clock import now
 from forge.kernel.lock import DirectoryLock, LockHeld
@@ -43,6 +45,7 @@ from forge.runs.selftest import SelfTest
 from forge.runs.service import Runs
 from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Level
+from forge.skills.library import Library
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
@@ -82,6 +85,7 @@ class Forge:
     audits: Audits
     auditor: ProvenAuditor
     bots: BotHouse
+    interviews: Interviews
     address: OwnAddress
     started_at: datetime
 
@@ -107,8 +111,11 @@ async def open_forge(
         workspaces = Workspaces(store, settings.data_dir)
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
-        agent, parts = AgentKind(hands, workspaces), BotParts(settings.data_dir, hands, catalog)
-        kinds = RunKinds(SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), *parts.kinds())
+        library = Library(settings.data_dir)
+        agent, parts = AgentKind(hands, workspaces), BotParts(settings.data_dir, hands, catalog, library)
+        talks = InterviewParts(hands, catalog, library)
+        own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
+        kinds = RunKinds(*own, *parts.kinds())
         keep = settings.run_retention_days
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
@@ -132,6 +139,7 @@ async def open_forge(
             audits=Audits(store, events, runs, audit),
             auditor=audit.auditor,
             bots=bots,
+            interviews=talks.open(runs, bots),
             address=address,
             started_at=now(),
         )

@@ -15,6 +15,7 @@ from forge.errors import NotFound
 from forge.events.models import STREAM_PATTERN, EventData, wire_model
 from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
+from forge.interview.models import EVENTS as INTERVIEW_EVENTS
 from forge.runs.models import EVENTS as RUN_EVENTS
 
 EVENT_TYPES: tuple[type[EventData], ...] = (
@@ -23,6 +24,7 @@ EVENT_TYPES: tuple[type[EventData], ...] = (
     *AUDIT_EVENTS,
     *BOT_EVENTS,
     *CHAT_EVENTS,
+    *INTERVIEW_EVENTS,
 )
 """Every event type there is, durable or whispered; a feature that emits events adds its own here."""
 
@@ -65,6 +67,7 @@ def _guards(forge: Forge) -> dict[str, MayWatch]:
     return {
         "run": forge.runs.may_watch,
         "session": forge.bots.sessions.may_watch,
+        "interview": forge.interviews.may_watch,
         "account": _is_same_account,
     }
 

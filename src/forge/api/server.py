@@ -23,6 +23,8 @@ from forge.bots.memory.routes import router as memory_routes
 from forge.bots.routes import router as bots_routes
 from forge.bots.versions.routes import router as versions_routes
 from forge.http.envelope import Envelope
+from forge.interview.routes import router as interview_routes
+from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
 from forge.workspace.routes import router as workspaces_routes
@@ -40,6 +42,8 @@ ROUTERS = (
     chat_routes,
     memory_routes,
     versions_routes,  # last of them: `/bots/{bot}/{file}` would take the others' paths
+    interview_routes,
+    interview_socket,
     events_routes,
     status_routes,
     websocket_routes,
@@ -81,6 +85,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.memories = forge.bots.memories
     api.state.chats = forge.bots.chats
     api.state.chat_sessions = forge.bots.sessions
+    api.state.interviews = forge.interviews
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
     api.state.authenticate = authenticate

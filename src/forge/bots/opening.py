@@ -30,6 +30,7 @@ from forge.kernel.background import in_background
 from forge.llm.catalog import Catalog
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
+from forge.skills.library import Library
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ class BotHouse:
 
 
 class BotParts:
-    def __init__(self, data_dir: Path, hands: Hands, catalog: Catalog) -> None:
+    def __init__(self, data_dir: Path, hands: Hands, catalog: Catalog, library: Library) -> None:
         self._hands = hands
-        self._folders, shelf = Folders(data_dir), Shelf(data_dir)
+        self._folders, shelf = Folders(data_dir), Shelf(library)
         self._readiness = Readiness(catalog)
         database, events, gateway = hands.database, hands.events, hands.gateway
         versions = Versions(database, events, self._folders)

@@ -11,7 +11,7 @@ from forge.errors import Conflict
 from forge.interview.answers import Answer, Chosen, Confirmed, Said, WentBack
 from forge.interview.asides import asks_again, revision_of
 from forge.interview.categories import Budget, Known, Purpose, defaults_for
-from forge.interview.completing import missing, to_config, to_skill_request
+from forge.interview.completing import to_config, to_skill_request
 from forge.interview.config import NOTHING, Fields
 from forge.interview.errors import BadAnswer
 from forge.interview.extras import with_extras
@@ -23,6 +23,7 @@ from forge.interview.state import Asked, Due, Exchange, Speaker, State, Written
 from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill, ShowPreview
 from forge.interview.understanding import Unclear, understand
 from forge.interview.writing import is_written
+from forge.skills.manifest import read_skill_md
 
 SKILL_BUDGET = Budget(3, 8)
 MOST_CHANGES = 30
@@ -274,7 +275,14 @@ def hear(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> Stat
     state = state.but(set_aside=[], left_at=None, due=None)
     if said.asked is not None and not said.is_ready and not _is_spent(state):
         return state.but(asked=with_extras(state, said.asked))
-    return _go_on(state) if missing(state) else _finish(state)
+    return _go_on(state) if _lacks_essentials(state) else _finish(state)
+
+
+def _lacks_essentials(state: State) -> bool:
+    """What no default can stand for: the guide asks for it when a model thinks it is done."""
+    known = state.config
+    is_few = len(known.variants or []) < state.basis.variants
+    return not known.name or not (known.description or known.purpose or known.steps) or is_few
 
 
 def give_up(state: State, why: str) -> State:
@@ -289,6 +297,11 @@ def switch(state: State, speaker: Speaker, why: str | None) -> State:
 
 
 def wrote(state: State, written: Written) -> State:
+    """What the text turned out to need is asked for, one by one, if nobody said what it may do."""
+    if written.skill is not None and state.config.capabilities is None:
+        manifest = read_skill_md(written.skill.files.get("SKILL.md", ""), written.skill.name).manifest
+        needed = manifest.capabilities if manifest else []
+        state = state.but(opening=state.opening.merged(Fields(capabilities=needed)))
     state = state.but(written=written, due=None)
     if state.edited is not None:
         return state

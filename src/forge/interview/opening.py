@@ -4,7 +4,7 @@ from typing import Any
 
 from forge.agents.hands import Hands
 from forge.bots.opening import BotHouse
-from forge.interview.assembly.service import Assembly
+from forge.interview.assembly.assembly import Assembly
 from forge.interview.beginning import Beginning
 from forge.interview.drafts import Drafts
 from forge.interview.facts import FactFinder

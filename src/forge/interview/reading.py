@@ -1,9 +1,8 @@
 """Reads a draft as it was saved, whichever version of Forge saved it."""
 
-import json
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from forge.errors import Internal
 from forge.interview.answers import MAX_TEXT, Said
@@ -28,39 +27,49 @@ def read_state(row: DraftRow) -> State:
         )
     try:
         if row.schema_version == 1:
-            return _from_first(row, json.loads(row.state_json))
+            return _from_first(row)
         return State.model_validate_json(row.state_json)
-    except (ValidationError, ValueError) as error:
+    except ValidationError as error:
         raise Internal("This draft cannot be read any more.", hint="Delete it and begin anew.") from error
 
 
-def _from_first(row: DraftRow, saved: dict[str, Any]) -> State:
+class _FirstExchange(BaseModel):
+    question: str = ""
+    answer: str = ""
+    phase: str = ""
+
+
+class _First(BaseModel):
     """It knew questions and answers as texts, and what was known as one config."""
-    description = str(saved.get("initial_description") or "")[:MAX_TEXT]
-    exchanges = [_exchange(row, number, one) for number, one in enumerate(_conversation(saved), start=1)]
-    fields = _fields(saved.get("config") or {})
+
+    initial_description: str
+    purpose_category: Any = None
+    conversation: list[_FirstExchange] = []
+    config: dict[str, Any] = {}
+
+
+def _from_first(row: DraftRow) -> State:
+    saved = _First.model_validate_json(row.state_json)
+    description = saved.initial_description[:MAX_TEXT]
+    answered = [one for one in saved.conversation if one.answer.strip()]
     return State(
         session_id=row.session_id,
         mode=Mode.BOT,
         description=description,
-        found_purpose=_purpose(saved.get("purpose_category"), description),
+        found_purpose=_purpose(saved.purpose_category, description),
         speaker=Speaker.GUIDE,
         why_guide="This draft is from an older version: Forge's own questions go on with it.",
-        basis=Basis(fields=fields),
-        exchanges=exchanges,
+        basis=Basis(fields=_fields(saved.config)),
+        exchanges=[_exchange(row, number, one) for number, one in enumerate(answered, start=1)],
     )
 
 
-def _conversation(saved: dict[str, Any]) -> list[dict[str, Any]]:
-    return [one for one in saved.get("conversation") or [] if str(one.get("answer") or "").strip()]
-
-
-def _exchange(row: DraftRow, number: int, one: dict[str, Any]) -> Exchange:
-    phase = one.get("phase")
-    known = Phase(phase) if phase in set(Phase) else Phase.BASICS
-    text = str(one["answer"])[:MAX_TEXT]
-    turn = Clarify(phase=known, message=str(one.get("question") or ""))
-    asked = Asked(turn=turn, topic=f"earlier:{number}", speaker=Speaker.MODEL)
+def _exchange(row: DraftRow, number: int, one: _FirstExchange) -> Exchange:
+    phase = Phase(one.phase) if one.phase in set(Phase) else Phase.BASICS
+    text = one.answer[:MAX_TEXT]
+    asked = Asked(
+        turn=Clarify(phase=phase, message=one.question), topic=f"earlier:{number}", speaker=Speaker.MODEL
+    )
     return Exchange(
         number=number, asked=asked, answer=Said(text=text), label=text, answered_at=row.updated_at
     )

@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from forge.bots.service import Bots
-from forge.errors import Conflict, Invalid, NotFound
+from forge.errors import Conflict, NotFound
 from forge.interview import engine, store
 from forge.interview.answers import Answer
 from forge.interview.assembly.assembly import Assembly
 from forge.interview.beginning import Beginning
-from forge.interview.completing import to_config, to_skill_request
 from forge.interview.config import BuilderConfig, SkillBuildRequest
 from forge.interview.drafts import Draft, Drafts, interview_stream
 from forge.interview.errors import NotThisMode, WentOn
