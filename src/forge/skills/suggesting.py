@@ -11,6 +11,8 @@ MOST_WORDS = 3
 """That a reason names."""
 
 _NAME, _CATEGORY, _DESCRIPTION = 3, 2, 1
+_TELLING = 2
+"""One word that happens to stand in a description says too little, unless there is nothing better."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +37,19 @@ def suggest(
     words = telling_words(text)
     matches = {skill.manifest.name: _match(words, skill) for skill in skills}
     usual = [matches.pop(name) for name in dict.fromkeys(wanted) if name in matches]
-    fitting = sorted((one for one in matches.values() if one.weight), key=lambda one: (-one.weight, one.name))
-    chosen = [_offer(one, _usual_reason(one, kind)) for one in usual]
-    chosen += [_offer(one, _shared_reason(one)) for one in fitting]
-    if len(chosen) < FEWEST:
-        rest = [one for one in matches.values() if not one.weight]
-        chosen += _fill(rest, usual, FEWEST - len(chosen))
-    return chosen[:most]
+    kinds = {category for one in usual for category in one.skill.manifest.categories}
+
+    def rank(one: _Match) -> tuple[int, int, int, str]:
+        categories = set(one.skill.manifest.categories)
+        return -one.weight, -len(categories & kinds), -len(categories), one.name
+
+    others = sorted(matches.values(), key=rank)
+    fitting = [one for one in others if one.weight >= _TELLING]
+    room = max(FEWEST - len(usual) - len(fitting), 0)
+    fill = [one for one in others if one.weight < _TELLING][:room]
+    offers = [_offer(one, _usual_reason(one, kind)) for one in usual]
+    offers += [_offer(one, _reason(one, kinds)) for one in (*fitting, *fill)]
+    return offers[:most]
 
 
 def _match(words: dict[str, str], skill: Skill) -> _Match:
@@ -57,32 +65,23 @@ def _match(words: dict[str, str], skill: Skill) -> _Match:
     return _Match(skill, shared, sum(weights.values()))
 
 
-def _fill(rest: list[_Match], usual: list[_Match], count: int) -> list[SkillOffer]:
-    """Of the same kind as the usual ones, then those that suit most kinds."""
-    kinds = {category for one in usual for category in one.skill.manifest.categories}
-
-    def rank(one: _Match) -> tuple[int, int, str]:
-        categories = set(one.skill.manifest.categories)
-        return -len(categories & kinds), -len(categories), one.name
-
-    return [_offer(one, _general_reason(one, kinds)) for one in sorted(rest, key=rank)[:count]]
-
-
 def _usual_reason(match: _Match, kind: str) -> str:
     if match.shared:
-        return _shared_reason(match)
+        return _mentioned(match)
     return f"Usual for {kind}." if kind else "Usual for a bot of this kind."
 
 
-def _shared_reason(match: _Match) -> str:
-    return f"Your description mentions {quoted(match.shared[:MOST_WORDS])}."
-
-
-def _general_reason(match: _Match, kinds: set[str]) -> str:
+def _reason(match: _Match, kinds: set[str]) -> str:
     categories = set(match.skill.manifest.categories)
+    if match.shared:
+        return _mentioned(match)
     if categories & kinds:
         return "Made for bots of this kind, among others."
     return f"Suits {len(categories)} kinds of bots." if len(categories) > 1 else "It is in your library."
+
+
+def _mentioned(match: _Match) -> str:
+    return f"Your description mentions {quoted(match.shared[:MOST_WORDS])}."
 
 
 def _offer(match: _Match, reason: str) -> SkillOffer:

@@ -19,6 +19,8 @@ _LITTLE_WORDS = (
     " two under until up upon us use used useful user uses using usually very via want wanted wants was way ways we"
     " well were what whatever when where whether which while who whom whose why will with within without work works"
     " would yes yet you your yours"
+    " answer answers ask asked asks anybody certain daily day days everybody given read reads somebody week weekly"
+    " write writes writing"
     " agent assistant bot bots ai skill skills"
 )
 _STOP = frozenset(_LITTLE_WORDS.split())
@@ -27,8 +29,8 @@ _STOP = frozenset(_LITTLE_WORDS.split())
 def telling_words(text: str) -> dict[str, str]:
     """By their plain form, each as it was first written; in the order of the text."""
     found: dict[str, str] = {}
-    for match in _WORD.finditer(text):
-        word = match[0].lower().replace("\u2019", "'").removesuffix("'s")
+    for match in _WORD.finditer(text.lower().replace("e-mail", "email")):
+        word = match[0].replace("\u2019", "'").removesuffix("'s")
         if len(word) >= _SHORTEST and word not in _STOP and not word.isdigit():
             found.setdefault(singular(word), word)
     return found
