@@ -53,7 +53,7 @@ class Beginning:
                 if new.bot_slug is None:
                     raise Invalid("Say which bot to reconfigure.", field="bot_slug")
                 bot = await self.bots.find(account_id, new.bot_slug)
-                return Basis(fields=await self.assembly.current(bot), bot_slug=bot.slug)
+                return await self.assembly.basis(bot)
             case Mode.SKILL if new.skill is not None:
                 files = await self.library.read(new.skill)
                 skill = await self.library.find(new.skill)

@@ -31,6 +31,6 @@ class InterviewParts:
 
     def open(self, runs: Runs, house: BotHouse) -> Interviews:
         facts = FactFinder(self._drafts.database, house.bots, self._library, self._catalog)
-        assembly = Assembly(house.bots, house.versions, self._library, self._catalog)
+        assembly = Assembly(self._drafts.database, house.bots, house.versions, self._library, self._catalog)
         beginning = Beginning(facts, house.bots, assembly, self._library)
         return Interviews(self._drafts, runs, house.bots, facts, beginning, assembly)

@@ -6,7 +6,7 @@ from forge.bots.models import Category
 from forge.bots.slugs import slug_of
 from forge.errors import Invalid
 from forge.interview.assembly.stock import Stock
-from forge.interview.config import DEFAULT_MODEL, BuilderConfig, ModelConfig
+from forge.interview.config import DEFAULT_MODEL, BuilderConfig, Fields, ModelConfig
 from forge.interview.errors import NotThisMode
 from forge.interview.phases import Mode
 from forge.interview.state import State
@@ -20,8 +20,10 @@ class Checking:
         self._catalog = catalog
         self._stock = stock
 
-    async def check(self, account_id: str, config: BuilderConfig) -> BuilderConfig:
-        """The settings as they are used: names without spaces around them, nothing twice."""
+    async def check(
+        self, account_id: str, config: BuilderConfig, before: Fields | None = None
+    ) -> BuilderConfig:
+        """The settings as they are used. A skill that the bot had before may stay, whatever became of it."""
         names = [variant.name for variant in config.variants] or [config.name]
         for name in [config.name, *names]:
             slug_of(name)
@@ -33,7 +35,8 @@ class Checking:
             )
         await self._check_model(account_id, config.model_settings)
         requests = {request.name: request for request in config.skills}
-        await self._stock.check(list(requests.values()))
+        had = {request.name for request in before.skills or []} if before else set[str]()
+        await self._stock.check([request for request in requests.values() if request.name not in had])
         return config.model_copy(update={"skills": list(requests.values())})
 
     async def _check_model(self, account_id: str, wanted: ModelConfig) -> None:

@@ -7,8 +7,10 @@ from forge.bots.versions.whole import BotFiles
 from forge.errors import Internal
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, Fields, SkillRequest
+from forge.interview.speaking.phrases import HONESTY, UNCLEAR
 
 MOST_OF_PASSAGE = 4000
+_ADDED = {UNCLEAR, *(f"- {rule}" for rule in HONESTY)}
 
 
 def current_fields(files: BotFiles) -> Fields:
@@ -49,8 +51,10 @@ def _of_soul(soul: Soul) -> Fields:
 
 
 def _passage(body: str, title: str) -> str | None:
-    said = read_section(body, title)
-    return said[:MOST_OF_PASSAGE] if said else None
+    """What was said for it, without what Forge adds to every soul."""
+    lines = (read_section(body, title) or "").splitlines()
+    own = "\n".join(line for line in lines if line.strip() not in _ADDED).strip()
+    return own[:MOST_OF_PASSAGE] or None
 
 
 def _skills(entries: list[SkillEntry]) -> list[SkillRequest]:

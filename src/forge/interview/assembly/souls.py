@@ -1,9 +1,10 @@
 """`SOUL.md` as an interview writes it: the text that was written for these settings, or the template's."""
 
-from forge.bots.files.soul import default_soul, parse_soul, render_soul
+from forge.bots.files.soul import parse_soul, render_soul
 from forge.bots.models import Soul
 from forge.interview.assembly.sections import add_to_section
 from forge.interview.config import BuilderConfig, VariantFields
+from forge.interview.speaking.souls import template_soul
 from forge.interview.state import State
 from forge.interview.writing import soul_hash
 
@@ -54,7 +55,3 @@ def _body(state: State, config: BuilderConfig, variant: VariantFields | None) ->
     if body is None:
         return template_soul(varied(config, variant))
     return _with(body, variant)
-
-
-def template_soul(config: BuilderConfig) -> str:
-    return default_soul(config.name, config.personality.purpose).body

@@ -1,38 +1,39 @@
 """The skills that bots get: those of the library, those that come with Forge, and those that are written on the way."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Protocol
 
-from forge.documents.frontmatter import write_front_matter
-from forge.errors import Invalid, NotFound
-from forge.interview.assembly.files import ORIGIN
+from forge.errors import Invalid
 from forge.interview.config import SkillRequest
-from forge.skills.models import Skill, SkillFiles, SkillKind, SkillSource
-
-
-class Library(Protocol):
-    async def find(self, name: str) -> Skill: ...
-    async def read(self, name: str) -> SkillFiles: ...
-    async def write(self, skill: SkillFiles, *, replace: bool = False) -> Path: ...
-    async def remove(self, name: str) -> None: ...
+from forge.skills.library import Library
+from forge.skills.models import SkillFiles, SkillKind
+from forge.skills.writing import SkillText, template_skill
 
 
 class Taken:
-    """What was put into the library, so that it can be taken out again."""
+    """What came into the library, so that it can be taken out again."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
         self._names: list[str] = []
 
-    async def add(self, skill: SkillFiles) -> None:
-        await self._library.write(skill)
-        self._names.append(skill.name)
+    async def add_all(self, requests: Iterable[SkillRequest]) -> None:
+        """All of them or none."""
+        try:
+            for request in requests:
+                await self._add(request)
+        except BaseException:
+            await self.undo()
+            raise
 
     async def undo(self) -> None:
-        for name in reversed(self._names):
-            await self._library.remove(name)
-        self._names.clear()
+        while self._names:
+            await self._library.remove(self._names.pop())
+
+    async def _add(self, request: SkillRequest) -> None:
+        is_there = await self._library.exists(request.name)
+        kept = await (self._library.take(request.name) if is_there else self._library.write(written(request)))
+        if kept.is_new:
+            self._names.append(request.name)
 
 
 class Stock:
@@ -40,34 +41,27 @@ class Stock:
         self._library = library
 
     async def check(self, requests: Iterable[SkillRequest]) -> None:
+        """Raises when one can neither be found nor written."""
         for request in requests:
-            if await self._source(request.name) is None:
-                check_new(request)
+            if await self._library.exists(request.name):
+                await self._library.find(request.name)
+            else:
+                _check_new(request)
 
     async def new(self, requests: Sequence[SkillRequest]) -> list[SkillFiles]:
         """Those that are nowhere yet, as they would be written."""
-        return [written(request) for request in requests if await self._source(request.name) is None]
+        return [written(request) for request in requests if not await self._library.exists(request.name)]
 
     def open(self) -> Taken:
         return Taken(self._library)
 
-    async def take(self, requests: Sequence[SkillRequest], taken: Taken) -> None:
-        """Everything into the library: what comes with Forge is copied, what is new is written."""
-        for request in requests:
-            source = await self._source(request.name)
-            if source is SkillSource.STARTER:
-                await taken.add(await self._library.read(request.name))
-            elif source is None:
-                await taken.add(written(request))
 
-    async def _source(self, name: str) -> SkillSource | None:
-        try:
-            return (await self._library.find(name)).source
-        except NotFound:
-            return None
+def written(request: SkillRequest) -> SkillFiles:
+    """Instructions, as far as a description goes."""
+    return template_skill(SkillText(name=request.name, description=request.description.strip()))
 
 
-def check_new(request: SkillRequest) -> None:
+def _check_new(request: SkillRequest) -> None:
     if not request.description.strip():
         raise Invalid(
             f"There is no skill called {request.name}.",
@@ -80,10 +74,3 @@ def check_new(request: SkillRequest) -> None:
             hint="Make it first: forge skill create. Then give it to the bot.",
             field="skills",
         )
-
-
-def written(request: SkillRequest) -> SkillFiles:
-    metadata = {"version": "0.1.0", "forge-kind": "prompt", "forge-origin": ORIGIN}
-    front = {"name": request.name, "description": request.description, "metadata": metadata}
-    body = f"# {request.name}\n\n{request.description}\n"
-    return SkillFiles(name=request.name, files={"SKILL.md": write_front_matter(front, body)})

@@ -6,7 +6,7 @@ from forge.bots.files.markdown import lines, sections
 from forge.bots.files.soul import SECTIONS
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import BuilderConfig, PersonalityConfig
-from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS
+from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS, UNCLEAR
 from forge.interview.speaking.prompt import MOST_OF_ONE, framed, plain
 from forge.interview.state import State
 from forge.interview.wording import cleaned, listed, sentence
@@ -163,12 +163,7 @@ def _personality(name: str, personality: PersonalityConfig) -> str:
 
 
 def _purpose(personality: PersonalityConfig) -> str:
-    unclear = (
-        "When a request can be read in more than one way and the difference matters, ask one short question; otherwise "
-        "take the most likely reading, say which one you took, and go ahead. Leave people with something they can use: "
-        "an answer, a draft, a next step."
-    )
-    return f"{sentence(personality.purpose)}\n\n{unclear}"
+    return f"{sentence(personality.purpose)}\n\n{UNCLEAR}"
 
 
 def _boundaries(personality: PersonalityConfig) -> str:

@@ -1,0 +1,92 @@
+"""Changes a bot as an interview agreed on: the same bot, with new versions of the files that are other now."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from forge.bots.errors import BotBlocked
+from forge.bots.models import Bot, BotFile
+from forge.bots.service import Bots
+from forge.bots.versions.models import NewContent
+from forge.bots.versions.service import Versions
+from forge.errors import Internal
+from forge.interview.assembly.bot_making import bot_made
+from forge.interview.assembly.changes import bot_path, changed_bot, hashes_of, skills
+from forge.interview.assembly.changing import changed_files
+from forge.interview.assembly.settling import Settle
+from forge.interview.assembly.stock import Stock
+from forge.interview.config import BuilderConfig
+from forge.interview.models import FileChange
+from forge.interview.state import Made, State
+from forge.kernel.hashing import hash_text
+from forge.store.engine import Tx
+
+MESSAGE = "Reconfigured with Forge"
+
+
+class BotChanging:
+    def __init__(self, bots: Bots, versions: Versions, stock: Stock, clock: Callable[[], datetime]) -> None:
+        self._bots = bots
+        self._versions = versions
+        self._stock = stock
+        self._clock = clock
+
+    async def plan(self, account_id: str, state: State, config: BuilderConfig) -> list[FileChange]:
+        bot = await self._find(account_id, state)
+        before = await self._contents(bot)
+        return await self._changes(bot, before, await _changed(state, config, before), config)
+
+    async def make(
+        self, account_id: str, state: State, config: BuilderConfig, *, by: str, settle: Settle
+    ) -> Made:
+        bot = await self._find(account_id, state)
+        before = await self._contents(bot)
+        after = await _changed(state, config, before)
+        made = self._made(bot, before, await self._changes(bot, before, after, config), config)
+        taken = self._stock.open()
+
+        async def settled(tx: Tx) -> None:
+            await settle(tx, made)
+            await taken.add_all(config.skills)
+
+        new = {
+            file: NewContent(content=text, base_hash=hash_text(before[file]), message=MESSAGE)
+            for file, text in after.items()
+        }
+        await self._versions.save_all(bot, new, by=by, settle=settled)
+        return made
+
+    async def _find(self, account_id: str, state: State) -> Bot:
+        if state.basis.bot_slug is None:
+            raise Internal("An interview that changes a bot does not know which.")
+        return await self._bots.find(account_id, state.basis.bot_slug)
+
+    async def _contents(self, bot: Bot) -> dict[BotFile, str]:
+        """Its files, when all is well with them: an edit that nobody accepted is not built upon."""
+        await self._versions.whole(bot)
+        states = [await self._versions.state(bot, file) for file in BotFile]
+        if gone := [one.file.file_name for one in states if one.content is None]:
+            raise BotBlocked(f"{gone[0]} is gone.", hint=f"Look at it: forge bots show {bot.slug}")
+        return {one.file: one.content or "" for one in states}
+
+    async def _changes(
+        self, bot: Bot, before: Mapping[BotFile, str], after: Mapping[BotFile, str], config: BuilderConfig
+    ) -> list[FileChange]:
+        written = await self._stock.new(config.skills)
+        return [*changed_bot(bot.slug, before, after), *skills(written)]
+
+    def _made(
+        self, bot: Bot, before: Mapping[BotFile, str], changes: list[FileChange], config: BuilderConfig
+    ) -> Made:
+        return Made(
+            bots=[bot_made(self._bots, bot, config.name, config, is_new=False)],
+            hashes=hashes_of(changes),
+            before={bot_path(bot.slug, file): text for file, text in before.items()},
+            config=config.model_dump_json(),
+            at=self._clock(),
+        )
+
+
+async def _changed(state: State, config: BuilderConfig, before: Mapping[BotFile, str]) -> dict[BotFile, str]:
+    """Not on the event loop: files of people may be long."""
+    return await asyncio.to_thread(changed_files, state, config, before)

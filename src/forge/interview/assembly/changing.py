@@ -1,0 +1,107 @@
+"""The files of a bot that is changed. Only what an interview changed: the rest stays as people wrote it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from forge.bots.files.identity import change_identity
+from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.soul import change_soul, parse_soul
+from forge.bots.models import BotFile
+from forge.interview.assembly.files import entry_of, split_model
+from forge.interview.assembly.sections import read_section, replace_section
+from forge.interview.assembly.souls import written_body
+from forge.interview.completing import to_config
+from forge.interview.config import NOTHING, BuilderConfig
+from forge.interview.speaking.souls import template_soul
+from forge.interview.state import State
+from forge.interview.writing import soul_hash
+
+
+def changed_files(state: State, config: BuilderConfig, before: Mapping[BotFile, str]) -> dict[BotFile, str]:
+    """Those that are other now. What somebody changed in a file meanwhile stays, unless the interview changed the same."""
+    old = settings_before(state)
+    after = {
+        BotFile.SOUL: _soul(state, old, config, before[BotFile.SOUL]),
+        BotFile.IDENTITY: change_identity(before[BotFile.IDENTITY], _identity(old, config)),
+        BotFile.SKILLS: _skills(old, config, before[BotFile.SKILLS]),
+    }
+    return {file: text for file, text in after.items() if text != before[file]}
+
+
+def settings_before(state: State) -> BuilderConfig:
+    """Of the bot as it was when the interview began."""
+    return to_config(state.but(exchanges=[], opening=NOTHING, edited=None))
+
+
+def _identity(old: BuilderConfig, new: BuilderConfig) -> dict[str, Any]:
+    """As IDENTITY.md names what was changed; None takes a key away."""
+    provider, model = split_model(new.model_settings.model)
+    now = {
+        "display_name": (old.name, new.name),
+        "description": (old.description, new.description),
+        "category": (old.category, new.category),
+        "tags": (old.tags, new.tags),
+        "temperature": (old.model_settings.temperature, new.model_settings.temperature),
+        "max_tokens": (old.model_settings.max_tokens, new.model_settings.max_tokens),
+    }
+    changes: dict[str, Any] = {key: to for key, (was, to) in now.items() if was != to}
+    if old.model_settings.model != new.model_settings.model:
+        changes |= {"provider": provider, "model": model}
+    return changes
+
+
+def _soul(state: State, old: BuilderConfig, new: BuilderConfig, text: str) -> str:
+    if state.basis.soul is not None:
+        return state.basis.soul
+    if soul_hash(old) == soul_hash(new):
+        return text
+    keys = {
+        "name": (old.name, new.name),
+        "traits": (old.personality.traits, new.personality.traits),
+        "tone": (old.personality.tone, new.personality.tone),
+    }
+    changes: dict[str, Any] = {key: to for key, (was, to) in keys.items() if was != to}
+    body = parse_soul(text).value
+    now = _body(state, old, new, body.body if body else "")
+    return change_soul(text, changes, None if body and body.body == now else now)
+
+
+def _body(state: State, old: BuilderConfig, new: BuilderConfig, body: str) -> str:
+    """What was written for the new settings. Without that, a text that Forge wrote itself is written anew; in one that
+    people or a model wrote, only the sections are replaced that were talked about."""
+    if written := written_body(state, new):
+        return written
+    if body.strip() == template_soul(old).strip():
+        return template_soul(new)
+    for title, was, to in (
+        ("Purpose", old.personality.purpose, new.personality.purpose),
+        ("Boundaries", old.personality.boundaries, new.personality.boundaries),
+    ):
+        if was != to:
+            usual = read_section(template_soul(new), title) or ""
+            body = replace_section(body, title, "\n".join(_once(usual.splitlines())))
+    return body
+
+
+def _once(lines: list[str]) -> list[str]:
+    """A text that was taken over from the file may say already what Forge would add."""
+    return [line for at, line in enumerate(lines) if not line.strip() or line not in lines[:at]]
+
+
+def _skills(old: BuilderConfig, new: BuilderConfig, text: str) -> str:
+    """What is added comes to the end; of the others nothing is touched."""
+    before, after = {one.name for one in old.skills}, {one.name for one in new.skills}
+    entries = parse_skills(text).value or []
+    kept = [entry for entry in entries if entry.skill_name not in before - after]
+    have = {entry.skill_name for entry in kept}
+    added = [entry_of(one) for one in new.skills if one.name in after - before and one.name not in have]
+    if len(kept) < len(entries):
+        return render_skills([*kept, *added])
+    if not added:
+        return text
+    appended = "\n".join(
+        part for part in (text.rstrip("\r\n") + "\n" if text.strip() else "", render_skills(added)) if part
+    )
+    return (
+        appended if parse_skills(appended).value == [*entries, *added] else render_skills([*entries, *added])
+    )
