@@ -13,7 +13,7 @@ from forge.interview.config import (
     SkillBuildRequest,
     VariantFields,
 )
-from forge.interview.naming import name_in, name_of, skill_names_for, subjects_of
+from forge.interview.naming import name_in, name_of, skill_names_for, skill_slug, subjects_of
 from forge.interview.phases import Mode
 from forge.interview.state import Basis, State
 from forge.interview.turns import ReadyToAssemble, ReadyToCreateSkill
@@ -119,8 +119,9 @@ def purpose_text(known: Fields, name: str | None = None) -> str:
 def for_audience(state: State, audience: str) -> str:
     """The purpose, with whom it serves."""
     known = state.config
-    who = audience[:1].lower() + audience[1:]
-    return f"{known.purpose or purpose_text(known)} The people it works for: {who.rstrip('.')}.".strip()
+    said = f"The people it works for: {audience[:1].lower()}{audience[1:].rstrip('.')}."
+    before = shortened(known.purpose or purpose_text(known), MOST_OF_PASSAGE - len(said) - 1)
+    return f"{before} {said}".strip()
 
 
 def _variants(state: State, known: Fields, name: str) -> list[VariantFields]:
@@ -139,7 +140,7 @@ def to_skill_request(state: State) -> SkillBuildRequest:
     about = known.description or known.steps or state.description
     taken = [skill.name for skill in state.facts.skills]
     return SkillBuildRequest(
-        name=known.name or state.basis.skill_name or skill_names_for(about, taken)[0],
+        name=skill_slug(known.name or "") or state.basis.skill_name or skill_names_for(about, taken)[0],
         description=_skill_description(state, known, about),
         skill_type=known.kind or SkillKind.PROMPT,
         capabilities=known.capabilities,
@@ -148,7 +149,7 @@ def to_skill_request(state: State) -> SkillBuildRequest:
 
 def _skill_description(state: State, known: Fields, about: str) -> str:
     """What it does and when to use it: all that a bot sees before it takes a skill up."""
-    is_as_it_was = known.description is not None and known.description == state.basis.fields.description
+    is_as_it_was = bool(known.description) and known.description == state.basis.fields.description
     what = about if is_as_it_was else sentence(one_line(about)) or "A skill."
     when = sentence(one_line(known.trigger or ""))
     if not when or when.casefold() in what.casefold():

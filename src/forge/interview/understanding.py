@@ -32,6 +32,7 @@ from forge.skills.models import MAX_SKILL_NAME, Capability, SkillKind
 
 MOST_TRAITS, MOST_OF_TRAIT, MOST_OF_TONE = 10, 100, 200
 MOST_TAGS, MOST_OF_TAG = 20, 40
+MOST_OF_AUDIENCE = 300
 
 _NONE = frozenset(
     (
@@ -68,6 +69,30 @@ _ADD = re.compile(r"^(?:add|also|and)\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 
 
+_UNDECIDED = frozenset(
+    (
+        *(
+            "whatever",
+            "you choose",
+            "you decide",
+            "up to you",
+            "any",
+            "surprise me",
+            "i don't know",
+            "don't know",
+        ),
+        *("no idea", "not sure", "i do not know", "your choice", "no preference", "i don't care", "default"),
+    )
+)
+_BEST_FIRST = frozenset(
+    (
+        *("name", "audience", "tone", "traits", "boundaries", "model", "creativity", "length", "skills"),
+        *("steps", "trigger", "kind", "capabilities"),
+    )
+)
+"""Questions whose first option is what Forge would take."""
+
+
 class Unclear(Exception):
     """An answer that cannot be used; the message asks for a better one."""
 
@@ -80,6 +105,8 @@ def understand(state: State, asked: Asked, text: str) -> Fields:
     reader = _READERS.get(asked.free or "")
     if reader is None:
         raise Unclear("Please choose one of the options.")
+    if asked.patches and _plain(said) in _UNDECIDED and asked.topic in _BEST_FIRST:
+        return asked.patches[0]
     try:
         return reader(state, asked, said)
     except ValidationError as error:
@@ -124,7 +151,9 @@ def _description(state: State, asked: Asked, said: str) -> Fields:
 
 def _purpose(state: State, asked: Asked, said: str) -> Fields:
     if asked.topic == "audience":
-        return Fields(purpose=_passage(for_audience(state, one_line(said))))
+        if len(said) > MOST_OF_AUDIENCE:
+            raise Unclear("Who is it for, in a few words? For instance “new colleagues”.")
+        return Fields(purpose=for_audience(state, one_line(said)))
     _require_meaning(said)
     purpose = _passage(said)
     known: dict[str, Any] = {"purpose": sentence(purpose) if len(purpose) < MOST_OF_PASSAGE else purpose}
@@ -185,7 +214,7 @@ def _category(state: State, asked: Asked, said: str) -> Fields:
 
 def _model(state: State, asked: Asked, said: str) -> Fields:
     line = one_line(said).casefold()
-    if isinstance(asked.turn, Clarify) and line.strip(".! ") in _DONE:
+    if isinstance(asked.turn, Clarify) and _plain(said) in _DONE:
         return NOTHING
     if "default" in words(line) or line in ("whatever is chosen for bots", "whatever"):
         return Fields(model=DEFAULT_MODEL)
@@ -315,7 +344,11 @@ def _what(state: State, asked: Asked, said: str) -> Fields:
 
 
 def _is_none(said: str) -> bool:
-    return one_line(said).casefold().strip(".! ") in _NONE
+    return _plain(said) in _NONE
+
+
+def _plain(said: str) -> str:
+    return one_line(said).casefold().replace("\u2019", "'").strip(".! ")
 
 
 def _list(said: str, most: int, otherwise: str) -> list[str]:

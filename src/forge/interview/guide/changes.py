@@ -48,8 +48,9 @@ def next_of_change(state: State) -> Asked | None:
         return None
     for topic in _TOPICS.get(now.part, ()) if now.part else ():
         name = now.topic(topic.value)
-        asked = _QUESTIONS[topic](Place(state.mode, topic.phase, name), state)
-        if name not in now.asked and asked is not None:
+        if name in now.asked:
+            continue
+        if asked := _QUESTIONS[topic](Place(state.mode, topic.phase, name), state):
             return _with_current(asked, topic, state)
     return _ask_what(state, now.number + 1) if now.number < MOST_ROUNDS else None
 
@@ -96,6 +97,7 @@ def _with_current(asked: Asked, topic: Topic, state: State) -> Asked:
     if not isinstance(asked.turn, AskQuestion):
         return asked
     known = state.config
+    known = known.merged(Fields(model=known.model or DEFAULT_MODEL))
     others = [
         (option, patch)
         for option, patch in zip(asked.turn.options, asked.patches, strict=True)

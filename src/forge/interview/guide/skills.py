@@ -1,5 +1,6 @@
 """The interview about a skill: what it does, when it is used, how it works, and what it may do."""
 
+from forge.interview.completing import MOST_OF_PASSAGE
 from forge.interview.config import Fields
 from forge.interview.guide.basics import ask_purpose
 from forge.interview.guide.permissions import ask_capabilities, next_capability
@@ -12,6 +13,7 @@ from forge.interview.phases import Phase
 from forge.interview.state import Asked, State
 from forge.interview.wording import (
     capitalised,
+    cleaned,
     one_line,
     says_something,
     sentence,
@@ -83,7 +85,7 @@ def _ask_what(state: State, number: int) -> Asked:
         question = "What should change?"
         if says_something(state.description):
             said = shortened(one_line(state.description), 120)
-            steps = Fields(steps=shortened(state.description, 4000))
+            steps = Fields(steps=shortened(cleaned(state.description), MOST_OF_PASSAGE))
             choices = [
                 Choice("said", f"What you said: “{said}”", "The instructions are changed that way.", steps),
                 *choices,
