@@ -20,6 +20,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
+    "new": ("forge.interview.cli:new", "Talk to Forge and get a bot, or change one."),
+    "skill": ("forge.interview.cli:skill", "Talk to Forge and get a skill."),
+    "drafts": ("forge.interview.drafts_cli:drafts", "List interviews that are not finished; delete them."),
+    "interview": (
+        "forge.interview.drafts_cli:interview",
+        "Show interviews, replay them, see what is remembered.",
+    ),
     "bots": ("forge.bots.cli:bots", "Make bots, change them, carry them around."),
     "chat": ("forge.bots.chat.cli:chat", "Talk to a bot."),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
@@ -36,6 +43,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "version": ("forge.server.cli:version", "Print the version."),
 }
 
+ALIASES: dict[str, str] = {
+    "build-bot": "forge.interview.cli:new",
+    "bot": "forge.interview.cli:bot",
+}
+"""Other names people know; not listed."""
+
 
 class LazyGroup(click.Group):
     """Knows its commands by name and one line; imports the one that is called."""
@@ -44,9 +57,10 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        place = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else ALIASES.get(cmd_name)
+        if place is None:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        module, _, name = place.partition(":")
         return getattr(importlib.import_module(module), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,0 +1,158 @@
+"""`forge new` and `forge skill create`: talk to Forge at the terminal."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from forge.bots.bundle_file import read_text
+from forge.bots.chat.cli import chat
+from forge.bots.choice import find_bot
+from forge.bots.cli import bots
+from forge.errors import Invalid
+from forge.interview.config import MOST_VARIANTS
+from forge.interview.console.prompts import Left
+from forge.interview.console.sitting import Sitting, Wish, choose_bot
+from forge.interview.phases import Mode
+from forge.interview.state import Speaker
+from forge.terminal.client import connect
+from forge.terminal.options import json_option
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option(
+        "--answers",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Answer from this YAML file; see the guide.",
+    ),
+    click.option(
+        "--guide/--model",
+        "is_guided",
+        default=None,
+        help="Who asks: Forge's own questions, or a model. Without either the model, if there is one.",
+    ),
+    click.option("--yes", is_flag=True, help="Make it when all is answered, without asking."),
+    click.option("--dry-run", is_flag=True, help="Show the files when all is answered, and make nothing."),
+)
+
+
+def interview_options(command: Command) -> Command:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return json_option(command)
+
+
+@click.command()
+@click.argument("description", required=False)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode if mode is not Mode.RECONFIGURE]),
+    help="What to make: a bot (as without it), a skill, or a batch of similar bots.",
+)
+@click.option("--variants", type=click.IntRange(2, MOST_VARIANTS), help="A batch of this many bots.")
+@click.option(
+    "--soul", metavar="FILE", help="Begin with this SOUL.md and use it as it is; - reads it from a pipe."
+)
+@click.option("--reconfigure", metavar="BOT", help="Change this bot instead of making one.")
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value="",
+    metavar="[ID]",
+    help="Go on with a draft; without an ID, choose one.",
+)
+@interview_options
+@click.pass_context
+def new(ctx: click.Context, **given: Any) -> None:
+    """Talk to Forge and get a bot: say what it should do, answer a few questions, look at it, create it.
+
+    Every answer is saved. Ctrl-C leaves; --resume goes on at the same question.
+    """
+    _check(given)
+    _hold(ctx, _wish(given))
+
+
+@click.group()
+def skill() -> None:
+    """Make skills for bots."""
+
+
+@skill.command("create")
+@click.argument("description", required=False)
+@click.option("--edit", metavar="NAME", help="Change this skill instead of making one.")
+@interview_options
+@click.pass_context
+def create_skill(ctx: click.Context, edit: str | None, **given: Any) -> None:
+    """Talk to Forge and get a skill: written, tried in the sandbox, and usable at once.
+
+    What it may do is asked one by one.
+    """
+    _hold(ctx, _wish({**given, "mode": Mode.SKILL.value, "skill": edit}))
+
+
+bot = click.Group("bot", {**bots.commands, "create": new}, help="As `forge bots`; here, create asks.")
+
+
+def _check(given: dict[str, Any]) -> None:
+    if given["resume"] is not None:
+        others = ("description", "mode", "variants", "soul", "reconfigure")
+        if said := [name for name in others if given[name] is not None]:
+            raise click.UsageError(
+                f"A draft is gone on with as it is: --resume and {said[0]} exclude each other."
+            )
+    if given["reconfigure"] is not None and (given["mode"] or given["variants"] or given["soul"]):
+        raise click.UsageError(
+            "--reconfigure changes one bot: --mode, --variants and --soul do not go with it."
+        )
+    if given["variants"] and given["mode"] not in (None, Mode.BATCH.value):
+        raise click.UsageError("--variants makes a batch: --mode batch.")
+    if given["soul"] == "-" and given["answers"] is None and not given["as_json"]:
+        raise click.UsageError("With --soul - nobody can be asked: add --answers FILE, or --json.")
+
+
+def _wish(given: dict[str, Any]) -> Wish:
+    mode = given.get("mode") or (Mode.BATCH if given.get("variants") else Mode.BOT)
+    speakers = {True: Speaker.GUIDE, False: Speaker.MODEL, None: None}
+    reconfigured = given.get("reconfigure")
+    return Wish(
+        mode=Mode.RECONFIGURE if reconfigured else Mode(mode),
+        description=given["description"],
+        variants=given.get("variants") or 0,
+        soul=_soul(given.get("soul")),
+        bot_slug=reconfigured,
+        skill=given.get("skill"),
+        resume=given.get("resume"),
+        speaker=speakers[given["is_guided"]],
+        answers=given["answers"],
+        yes=given["yes"],
+        dry_run=given["dry_run"],
+        as_json=given["as_json"],
+    )
+
+
+def _soul(source: str | None) -> str | None:
+    if source is None or source != "-":
+        return read_text(Path(source)) if source else None
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise Invalid("Standard input is not text in UTF-8.") from error
+
+
+def _hold(ctx: click.Context, wish: Wish) -> None:
+    with connect() as client:
+        if wish.bot_slug is not None:
+            wish = replace(wish, bot_slug=find_bot(client, wish.bot_slug).slug)
+        sitting = Sitting(client, wish)
+        try:
+            made = sitting.hold()
+        except Left as left:
+            ctx.exit(130 if left.is_interrupt else 0)
+        slug = choose_bot(sitting.prompts, made) if made else None
+    if slug is not None:
+        ctx.invoke(chat, bot=slug, message=None, session=None, which=None, as_json=False, quiet=False)
