@@ -1,9 +1,9 @@
 """Interviews as clients see them: what is sent, what comes back, and what is told in `interview:<id>`."""
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from forge.bots.models import SLUG_PATTERN
 from forge.events.models import EventData
@@ -153,10 +153,84 @@ class DraftSummary(BaseModel):
     problem: str | None = None
 
 
+class Result(Made):
+    """What was made; the first bot, or the skill, also by itself."""
+
+    @classmethod
+    def of(cls, made: Made) -> "Result":
+        return cls.model_validate(made.model_dump())
+
+    def _bot(self, name: str) -> Any:
+        return getattr(self.bots[0], name) if self.bots else None
+
+    def _skill(self, name: str) -> Any:
+        return getattr(self.skill, name) if self.skill else None
+
+    @computed_field
+    @property
+    def bot_id(self) -> str | None:
+        return self._bot("bot_id")
+
+    @computed_field
+    @property
+    def bot_slug(self) -> str | None:
+        return self._bot("bot_slug")
+
+    @computed_field
+    @property
+    def bot_name(self) -> str | None:
+        return self._bot("bot_name")
+
+    @computed_field
+    @property
+    def soul_path(self) -> str | None:
+        return self._bot("soul_path")
+
+    @computed_field
+    @property
+    def identity_path(self) -> str | None:
+        return self._bot("identity_path")
+
+    @computed_field
+    @property
+    def user_path(self) -> str | None:
+        return self._bot("user_path")
+
+    @computed_field
+    @property
+    def skills_attached(self) -> list[str]:
+        return self._bot("skills_attached") or []
+
+    @computed_field
+    @property
+    def name(self) -> str | None:
+        return self._skill("name")
+
+    @computed_field
+    @property
+    def description(self) -> str | None:
+        return self._skill("description")
+
+    @computed_field
+    @property
+    def skill_md_content(self) -> str | None:
+        return self._skill("skill_md_content")
+
+    @computed_field
+    @property
+    def has_source_code(self) -> bool | None:
+        return self._skill("has_source_code")
+
+    @computed_field
+    @property
+    def suggested_capabilities(self) -> list[str]:
+        return self._skill("suggested_capabilities") or []
+
+
 class Assembled(BaseModel):
     """What was made; or, of a dry run, what would be."""
 
-    result: Made | None
+    result: Result | None
     files: list[FileChange] = []
 
 

@@ -67,9 +67,7 @@ async def assemble(
 async def create_skill(
     caller: Writer, session_id: SessionId, body: NewSkill, interviews: Service, dry_run: DryRun = False
 ) -> Envelope[Assembled]:
-    made = await interviews.create_skill(
-        caller.account_id, session_id, body.skill_request, by=caller.name, dry_run=dry_run
-    )
+    made = await interviews.create_skill(caller.account_id, session_id, body.skill_request, dry_run=dry_run)
     return reply(made)
 
 

@@ -24,6 +24,7 @@ from forge.interview.models import (
     NewAnswer,
     NewReconfiguration,
     NewSession,
+    Result,
     SessionView,
 )
 from forge.interview.phases import Mode
@@ -153,9 +154,9 @@ class Interviews:
         if not draft.state.mode.makes_bots:
             raise NotThisMode("This interview is about a skill.", hint="Create it: create-skill.")
         if draft.state.made is not None:
-            return Assembled(result=draft.state.made, files=replay(draft.state) if dry_run else [])
+            return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
         _must_be_quiet(draft.state)
-        wanted = await self.assembly.check(account_id, config or _agreed(draft.state))
+        wanted = await self.assembly.check(account_id, config or _agreed(draft.state), draft.state)
         draft = await self._written_for(account_id, draft, wanted)
         if dry_run:
             return Assembled(result=None, files=await self.assembly.plan(account_id, draft.state, wanted))
@@ -166,13 +167,13 @@ class Interviews:
         )
 
     async def create_skill(
-        self, account_id: str, session_id: str, request: SkillBuildRequest | None, *, by: str, dry_run: bool
+        self, account_id: str, session_id: str, request: SkillBuildRequest | None, *, dry_run: bool
     ) -> Assembled:
         draft = await self._revive(account_id, session_id)
         if draft.state.mode is not Mode.SKILL:
             raise NotThisMode("This interview is about a bot.", hint="Make it: assemble.")
         if draft.state.made is not None:
-            return Assembled(result=draft.state.made, files=replay(draft.state) if dry_run else [])
+            return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
         _must_be_quiet(draft.state)
         wanted = request or _agreed_skill(draft.state)
         if dry_run:
@@ -180,17 +181,20 @@ class Interviews:
         return await self._once(
             account_id,
             draft,
-            lambda settle: self.assembly.create_skill(account_id, draft.state, wanted, by=by, settle=settle),
+            lambda settle: self.assembly.create_skill(draft.state, wanted, settle=settle),
         )
 
     async def replay(self, account_id: str, session_id: str) -> Assembled:
         state = (await self.drafts.find(account_id, session_id)).state
         if state.made is None:
             raise Conflict("Nothing was made in this interview yet.", hint="Finish it first.")
-        return Assembled(result=state.made, files=replay(state))
+        return Assembled(result=Result.of(state.made), files=replay(state))
 
     async def _once(
-        self, account_id: str, draft: Draft, make: Callable[[Callable[[Tx, Made], Awaitable[None]]], Awaitable[Made]]
+        self,
+        account_id: str,
+        draft: Draft,
+        make: Callable[[Callable[[Tx, Made], Awaitable[None]]], Awaitable[Made]],
     ) -> Assembled:
         """Whoever comes second gets what the first one made."""
 
@@ -205,10 +209,12 @@ class Interviews:
             await self.drafts.events.append(tx, interview_stream(draft.row.session_id), finished)
 
         try:
-            return Assembled(result=await make(settle))
+            return Assembled(result=Result.of(await make(settle)))
         except AlreadyMade:
             current = await self.drafts.find(account_id, draft.row.session_id)
-            return Assembled(result=current.state.made)
+            if current.state.made is None:
+                raise
+            return Assembled(result=Result.of(current.state.made))
 
     async def _written_for(self, account_id: str, draft: Draft, config: BuilderConfig) -> Draft:
         """Settings that were changed in the review may need another soul."""

@@ -16,7 +16,17 @@ from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy.exc import SQLAlchemyError
 
-from forge.errors import Denied, ForgeError, Gone, Invalid, Malformed, NotFound, TooLarge, TooSlow, Unavailable
+from forge.errors import (
+    Denied,
+    ForgeError,
+    Gone,
+    Invalid,
+    Malformed,
+    NotFound,
+    TooLarge,
+    TooSlow,
+    Unavailable,
+)
 from forge.events.models import Event, Whisper
 from forge.http.caller import Caller
 from forge.http.connection import Connection
@@ -182,7 +192,7 @@ class BuilderConnection(Connection):
     async def _create(self, request: SkillBuildRequest | None) -> None:
         await self._make(
             lambda: self._interviews.create_skill(
-                self._caller.account_id, self._session_id, request, by=self._caller.name, dry_run=False
+                self._caller.account_id, self._session_id, request, dry_run=False
             )
         )
 
@@ -265,7 +275,9 @@ def _parse(text: str) -> Any:
         if problem["type"] == "json_invalid":
             raise Malformed("This message is not JSON.") from error
         if problem["type"] in {"union_tag_invalid", "union_tag_not_found"} and len(problem["loc"]) == 0:
-            raise Malformed("There is no such message.", hint="Its `type` is one of start_bot, answer …") from error
+            raise Malformed(
+                "There is no such message.", hint="Its `type` is one of start_bot, answer …"
+            ) from error
         where = ".".join(str(part) for part in problem["loc"])
         raise Invalid(f"{where}: {problem['msg']}") from error
 

@@ -1272,6 +1272,245 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/builder/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Session
+         * @description Begin an interview, with Forge's first turn.
+         */
+        post: operations["create_session_api_v1_builder_sessions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Answer
+         * @description Answer the last turn; waits for the next one. A client that cannot wait finds it later, at the session.
+         */
+        post: operations["submit_answer_api_v1_builder_sessions__session_id__answer_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/assemble": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assemble
+         * @description Make what was agreed on: once, however often it is asked for.
+         */
+        post: operations["assemble_api_v1_builder_sessions__session_id__assemble_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/create-skill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create Skill */
+        post: operations["create_skill_api_v1_builder_sessions__session_id__create_skill_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Session
+         * @description Where it stands, with the last turn: what is needed to go on.
+         */
+        get: operations["get_session_api_v1_builder_sessions__session_id__get"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Session
+         * @description Also when there is none.
+         */
+        delete: operations["delete_session_api_v1_builder_sessions__session_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/reconfigure": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reconfigure
+         * @description Begin an interview about a bot that exists; the id is yours to choose.
+         */
+        post: operations["reconfigure_api_v1_builder_sessions__session_id__reconfigure_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/speaker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch Speaker
+         * @description Let a model ask from here on, or Forge's own guide.
+         */
+        post: operations["switch_speaker_api_v1_builder_sessions__session_id__speaker_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Thinking
+         * @description Stop waiting for the model: the last answer is taken back.
+         */
+        post: operations["cancel_thinking_api_v1_builder_sessions__session_id__cancel_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/sessions/{session_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Replay Session
+         * @description The files once more, from the answers alone.
+         */
+        get: operations["replay_session_api_v1_builder_sessions__session_id__replay_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/drafts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Drafts
+         * @description Interviews that are not finished, the latest first.
+         */
+        get: operations["list_drafts_api_v1_builder_drafts_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/memory": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Memory
+         * @description What finished interviews left for the next ones.
+         */
+        get: operations["list_memory_api_v1_builder_memory_get"];
+        put?: never;
+        post?: never;
+        /** Forget All */
+        delete: operations["forget_all_api_v1_builder_memory_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/builder/memory/{entry_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget One */
+        delete: operations["forget_one_api_v1_builder_memory__entry_id__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -1711,6 +1950,38 @@ export interface components {
             /** Revoked At */
             revoked_at?: string | null;
         };
+        /** AskQuestion */
+        AskQuestion: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "ask_question";
+            phase: components["schemas"]["Phase"];
+            /** Question */
+            question: string;
+            /** Options */
+            options: components["schemas"]["QuestionOption-Input"][];
+            /**
+             * Allow Free Text
+             * @default true
+             */
+            allow_free_text: boolean;
+            /** Phase Label */
+            phase_label?: string | null;
+        };
+        /**
+         * Assembled
+         * @description What was made; or, of a dry run, what would be.
+         */
+        Assembled: {
+            result: components["schemas"]["Result-Input"] | null;
+            /**
+             * Files
+             * @default []
+             */
+            files: components["schemas"]["FileChange"][];
+        };
         /**
          * AuditChecked
          * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
@@ -2050,6 +2321,28 @@ export interface components {
          * @enum {string}
          */
         BotFile: "soul" | "identity" | "user" | "skills-file";
+        /** BotMade */
+        BotMade: {
+            /** Bot Id */
+            bot_id: string;
+            /** Bot Slug */
+            bot_slug: string;
+            /** Bot Name */
+            bot_name: string;
+            /** Soul Path */
+            soul_path: string;
+            /** Identity Path */
+            identity_path: string;
+            /** User Path */
+            user_path: string;
+            /** Skills Attached */
+            skills_attached: string[];
+            /**
+             * Is New
+             * @default true
+             */
+            is_new: boolean;
+        };
         /**
          * BotSort
          * @enum {string}
@@ -2125,6 +2418,35 @@ export interface components {
             spent_micros: number;
         };
         /**
+         * BuilderConfig
+         * @description A whole bot: what is confirmed and made.
+         */
+        BuilderConfig: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Category */
+            category: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            personality: components["schemas"]["PersonalityConfig"];
+            model_config: components["schemas"]["ModelConfig"];
+            /**
+             * Skills
+             * @default []
+             */
+            skills: components["schemas"]["SkillRequest"][];
+            /**
+             * Variants
+             * @default []
+             */
+            variants: components["schemas"]["VariantFields"][];
+        };
+        /**
          * Bundle
          * @description A bot as one file: what it is, without its memory, its conversations and any secret.
          */
@@ -2156,6 +2478,27 @@ export interface components {
          * @enum {string}
          */
         CallerMethod: "session" | "api_key";
+        /**
+         * Capability
+         * @description What a skill may ask for; each is granted by a person, one by one.
+         * @enum {string}
+         */
+        Capability: "read_file" | "write_file" | "http_get" | "http_post" | "exec_command" | "read_env" | "recall_memory" | "get_secret" | "kv" | "log";
+        /**
+         * Case
+         * @description One line of a test report.
+         */
+        Case: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /**
+             * Detail
+             * @default
+             */
+            detail: string;
+        };
         /**
          * Category
          * @enum {string}
@@ -2414,6 +2757,43 @@ export interface components {
             known: number;
         };
         /**
+         * Chosen
+         * @description One of the options, counted from 0.
+         */
+        Chosen: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "option";
+            /** Index */
+            index: number;
+        };
+        /**
+         * Clarify
+         * @description Wants an answer in words.
+         */
+        Clarify: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "clarify";
+            phase: components["schemas"]["Phase"];
+            /** Message */
+            message: string;
+        };
+        /** Confirmed */
+        Confirmed: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "confirm";
+            /** Yes */
+            yes: boolean;
+        };
+        /**
          * CreatedKey
          * @description The one time a key is shown.
          */
@@ -2454,6 +2834,37 @@ export interface components {
              */
             right: string;
         };
+        /** DraftSummary */
+        DraftSummary: {
+            /** Session Id */
+            session_id: string;
+            mode: components["schemas"]["Mode"];
+            /** Initial Description */
+            initial_description: string;
+            /** Name */
+            name: string | null;
+            phase: components["schemas"]["Phase"];
+            /** Question Count */
+            question_count: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Problem */
+            problem?: string | null;
+        };
+        /**
+         * Due
+         * @description What Forge is about to do by itself; an answer has to wait until it is done.
+         * @enum {string}
+         */
+        Due: "ask" | "write";
         /**
          * EntryKind
          * @enum {string}
@@ -2479,6 +2890,23 @@ export interface components {
         /** Envelope[ApiKey] */
         Envelope_ApiKey_: {
             data: components["schemas"]["ApiKey"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Assembled] */
+        Envelope_Assembled_: {
+            data: components["schemas"]["Assembled"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -2953,9 +3381,43 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[SessionDeleted] */
+        Envelope_SessionDeleted_: {
+            data: components["schemas"]["SessionDeleted"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[SessionDetail] */
         Envelope_SessionDetail_: {
             data: components["schemas"]["SessionDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[SessionView] */
+        Envelope_SessionView_: {
+            data: components["schemas"]["SessionView"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3089,6 +3551,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[int] */
+        Envelope_int_: {
+            /** Data */
+            data: number;
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[ApiKey]] */
         Envelope_list_ApiKey__: {
             /** Data */
@@ -3111,6 +3591,24 @@ export interface components {
         Envelope_list_BotView__: {
             /** Data */
             data: components["schemas"]["BotView"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[DraftSummary]] */
+        Envelope_list_DraftSummary__: {
+            /** Data */
+            data: components["schemas"]["DraftSummary"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3201,6 +3699,24 @@ export interface components {
         Envelope_list_Match__: {
             /** Data */
             data: components["schemas"]["Match"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[MemoryEntry]] */
+        Envelope_list_MemoryEntry__: {
+            /** Data */
+            data: components["schemas"]["MemoryEntry"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3359,10 +3875,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3412,6 +3928,62 @@ export interface components {
             detail?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * Fields
+         * @description Everything an interview can find out. None is not known yet; as a patch, None is not touched.
+         */
+        Fields: {
+            /** Name */
+            name?: string | null;
+            /** Description */
+            description?: string | null;
+            /** Category */
+            category?: string | null;
+            /** Tags */
+            tags?: string[] | null;
+            /** Tone */
+            tone?: string | null;
+            /** Traits */
+            traits?: string[] | null;
+            /** Purpose */
+            purpose?: string | null;
+            /** Boundaries */
+            boundaries?: string | null;
+            /** Model */
+            model?: string | null;
+            /** Temperature */
+            temperature?: number | null;
+            /** Max Tokens */
+            max_tokens?: number | null;
+            /** Skills */
+            skills?: components["schemas"]["SkillRequest"][] | null;
+            /** Variants */
+            variants?: components["schemas"]["VariantFields"][] | null;
+            kind?: components["schemas"]["SkillKind"] | null;
+            /** Trigger */
+            trigger?: string | null;
+            /** Steps */
+            steps?: string | null;
+            /** Capabilities */
+            capabilities?: components["schemas"]["Capability"][] | null;
+        };
+        /**
+         * FileChange
+         * @description A file that would be written.
+         */
+        FileChange: {
+            /** Path */
+            path: string;
+            /** Content */
+            content: string;
+            /** Before */
+            before?: string | null;
+            /**
+             * Diff
+             * @default
+             */
+            diff: string;
         };
         /** FileDiff */
         FileDiff: {
@@ -3867,6 +4439,139 @@ export interface components {
             /** Sent By */
             sent_by: string;
         };
+        /** InterviewDeleted */
+        InterviewDeleted: {
+            /** Session Id */
+            session_id: string;
+        };
+        /** InterviewDeletedEvent */
+        InterviewDeletedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "interview.deleted";
+            data: components["schemas"]["InterviewDeleted"];
+        };
+        /**
+         * InterviewDelta
+         * @description A piece of what the model is writing; only whispered, and followed by the whole.
+         */
+        InterviewDelta: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * InterviewDeltaEvent
+         * @description A piece of what the model is writing; only whispered, and followed by the whole.
+         */
+        InterviewDeltaEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "interview.delta";
+            data: components["schemas"]["InterviewDelta"];
+        };
+        /** InterviewFinished */
+        InterviewFinished: {
+            /** Session Id */
+            session_id: string;
+            made: components["schemas"]["Made"];
+        };
+        /** InterviewFinishedEvent */
+        InterviewFinishedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "interview.finished";
+            data: components["schemas"]["InterviewFinished"];
+        };
+        /**
+         * InterviewTurned
+         * @description Forge said something, or began to think about it: the whole of what is to be shown now.
+         */
+        InterviewTurned: {
+            session: components["schemas"]["SessionView"];
+        };
+        /**
+         * InterviewTurnedEvent
+         * @description Forge said something, or began to think about it: the whole of what is to be shown now.
+         */
+        InterviewTurnedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "interview.turned";
+            data: components["schemas"]["InterviewTurned"];
+        };
+        /**
+         * InterviewsChanged
+         * @description The list of drafts is another now. In the account's stream.
+         */
+        InterviewsChanged: {
+            /** Session Id */
+            session_id: string;
+        };
+        /**
+         * InterviewsChangedEvent
+         * @description The list of drafts is another now. In the account's stream.
+         */
+        InterviewsChangedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "interviews.changed";
+            data: components["schemas"]["InterviewsChanged"];
+        };
         /**
          * Known
          * @description A finding the project has accepted for now: it is shown and does not block.
@@ -3888,6 +4593,25 @@ export interface components {
          * @enum {string}
          */
         Level: "isolated" | "partial" | "none";
+        /**
+         * Line
+         * @description What was asked and answered, in words.
+         */
+        Line: {
+            /** Number */
+            number: number;
+            phase: components["schemas"]["Phase"];
+            /** Question */
+            question: string;
+            /** Answer */
+            answer: string;
+            speaker: components["schemas"]["forge__interview__state__Speaker"];
+            /**
+             * Answered At
+             * Format: date-time
+             */
+            answered_at: string;
+        };
         /** Login */
         Login: {
             /** Token */
@@ -3905,6 +4629,43 @@ export interface components {
              * Format: date-time
              */
             expires_at: string;
+        };
+        /**
+         * Made
+         * @description What came of it.
+         */
+        Made: {
+            /**
+             * Bots
+             * @default []
+             */
+            bots: components["schemas"]["BotMade"][];
+            skill?: components["schemas"]["SkillMade"] | null;
+            /**
+             * Hashes
+             * @default {}
+             */
+            hashes: {
+                [key: string]: string;
+            };
+            /**
+             * Before
+             * @default {}
+             */
+            before: {
+                [key: string]: string;
+            };
+            /**
+             * Config
+             * @description JSON of what was confirmed.
+             * @default
+             */
+            config: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
         };
         /**
          * Match
@@ -3981,6 +4742,31 @@ export interface components {
             /** Is Pinned */
             is_pinned?: boolean | null;
         };
+        /**
+         * MemoryEntry
+         * @description A finished interview, as the next one of its kind remembers it.
+         */
+        MemoryEntry: {
+            /** Id */
+            id: string;
+            /** Purpose Category */
+            purpose_category: string;
+            /** Initial Description */
+            initial_description: string;
+            /** Chosen Tone */
+            chosen_tone: string | null;
+            /** Chosen Model */
+            chosen_model: string | null;
+            /** Chosen Skills */
+            chosen_skills: string[];
+            /** Bot Slug */
+            bot_slug: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
         /** Message */
         Message: {
             /** Id */
@@ -3989,7 +4775,7 @@ export interface components {
             session_id: string;
             /** Parent Id */
             parent_id: string | null;
-            role: components["schemas"]["Speaker"];
+            role: components["schemas"]["forge__bots__chat__models__Speaker"];
             /** Text */
             text: string;
             status: components["schemas"]["MessageStatus"];
@@ -4028,6 +4814,11 @@ export interface components {
             next_cursor?: string | null;
         };
         /**
+         * Mode
+         * @enum {string}
+         */
+        Mode: "bot" | "skill" | "reconfigure" | "batch";
+        /**
          * ModelCall
          * @description One request to a provider, as it stands in the books.
          */
@@ -4061,6 +4852,15 @@ export interface components {
              * Format: date-time
              */
             started_at: string;
+        };
+        /** ModelConfig */
+        ModelConfig: {
+            /** Model */
+            model: string;
+            /** Temperature */
+            temperature: number;
+            /** Max Tokens */
+            max_tokens: number;
         };
         /**
          * ModelsView
@@ -4118,20 +4918,12 @@ export interface components {
              */
             limits: components["schemas"]["AgentLimits"];
         };
-        /** NewAnswer */
-        NewAnswer: {
-            /** Option */
-            option: string;
-            /**
-             * Comment
-             * @default
-             */
-            comment: string;
-            /**
-             * Shown Hash
-             * @description `shown_hash` of the gate as it was shown.
-             */
-            shown_hash: string;
+        /**
+         * NewAssembly
+         * @description The config of the ready turn, changed or not; without it, that config as it stands.
+         */
+        NewAssembly: {
+            config?: components["schemas"]["BuilderConfig"] | null;
         };
         /**
          * NewAudit
@@ -4327,6 +5119,17 @@ export interface components {
             /** Key Name */
             key_name?: string | null;
         };
+        /** NewReconfiguration */
+        NewReconfiguration: {
+            /** Bot Slug */
+            bot_slug: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
+        };
         /** NewRetry */
         NewRetry: {
             /**
@@ -4376,6 +5179,50 @@ export interface components {
              */
             scope: string;
         };
+        /**
+         * NewSession
+         * @description Begin an interview about a bot, unless another mode is named.
+         */
+        NewSession: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default bot */
+            mode: components["schemas"]["Mode"];
+            /**
+             * Variants
+             * @description Of a batch: how many bots.
+             * @default 0
+             */
+            variants: number;
+            /**
+             * Soul
+             * @description An existing SOUL.md: used as it is.
+             */
+            soul?: string | null;
+            /**
+             * Bot Slug
+             * @description To reconfigure this bot.
+             */
+            bot_slug?: string | null;
+            /**
+             * Skill
+             * @description To change this skill.
+             */
+            skill?: string | null;
+            /** @description Who asks; the model, if there is one. */
+            speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
+        };
+        /** NewSkill */
+        NewSkill: {
+            skill_request?: components["schemas"]["SkillBuildRequest"] | null;
+        };
+        /** NewSpeaker */
+        NewSpeaker: {
+            speaker: components["schemas"]["forge__interview__state__Speaker"];
+        };
         /** NewTest */
         NewTest: {
             /** Model */
@@ -4405,6 +5252,46 @@ export interface components {
             name: string;
             /** Path */
             path?: string | null;
+        };
+        /** PersonalityConfig */
+        PersonalityConfig: {
+            /** Tone */
+            tone: string;
+            /** Traits */
+            traits: string[];
+            /** Purpose */
+            purpose: string;
+            /** Boundaries */
+            boundaries: string | null;
+        };
+        /**
+         * Phase
+         * @enum {string}
+         */
+        Phase: "basics" | "personality" | "model" | "skills" | "review";
+        /**
+         * Preview
+         * @description What is known of the bot or skill so far. The first six as they always were; the rest for those who show more.
+         */
+        Preview: {
+            /** Name */
+            name: string | null;
+            /** Description */
+            description: string | null;
+            /** Personality Summary */
+            personality_summary: string | null;
+            /** Model */
+            model: string | null;
+            /** Skills */
+            skills: string[];
+            /** Phase */
+            phase: string;
+            fields: components["schemas"]["Fields"];
+            /**
+             * Missing
+             * @default []
+             */
+            missing: string[];
         };
         /**
          * Price
@@ -4506,6 +5393,54 @@ export interface components {
              */
             last_four: string;
         };
+        /** QuestionOption */
+        "QuestionOption-Input": {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Reason */
+            reason: string;
+        };
+        /** QuestionOption */
+        "QuestionOption-Output": {
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Description
+             * @description The reason, by the name older clients know it by.
+             */
+            readonly description: string;
+        };
+        /**
+         * ReadyToAssemble
+         * @description All is known; nothing is made before somebody confirms it.
+         */
+        ReadyToAssemble: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "ready_to_assemble";
+            /** @default review */
+            phase: components["schemas"]["Phase"];
+            config: components["schemas"]["BuilderConfig"];
+        };
+        /** ReadyToCreateSkill */
+        ReadyToCreateSkill: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "ready_to_create_skill";
+            /** @default review */
+            phase: components["schemas"]["Phase"];
+            skill_request: components["schemas"]["SkillBuildRequest"];
+        };
         /**
          * RecallWay
          * @description How memories are found again on this server.
@@ -4545,6 +5480,104 @@ export interface components {
         Rename: {
             /** Name */
             name: string;
+        };
+        /**
+         * Result
+         * @description What was made; the first bot, or the skill, also by itself.
+         */
+        "Result-Input": {
+            /**
+             * Bots
+             * @default []
+             */
+            bots: components["schemas"]["BotMade"][];
+            skill?: components["schemas"]["SkillMade"] | null;
+            /**
+             * Hashes
+             * @default {}
+             */
+            hashes: {
+                [key: string]: string;
+            };
+            /**
+             * Before
+             * @default {}
+             */
+            before: {
+                [key: string]: string;
+            };
+            /**
+             * Config
+             * @description JSON of what was confirmed.
+             * @default
+             */
+            config: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * Result
+         * @description What was made; the first bot, or the skill, also by itself.
+         */
+        "Result-Output": {
+            /**
+             * Bots
+             * @default []
+             */
+            bots: components["schemas"]["BotMade"][];
+            skill?: components["schemas"]["SkillMade"] | null;
+            /**
+             * Hashes
+             * @default {}
+             */
+            hashes: {
+                [key: string]: string;
+            };
+            /**
+             * Before
+             * @default {}
+             */
+            before: {
+                [key: string]: string;
+            };
+            /**
+             * Config
+             * @description JSON of what was confirmed.
+             * @default
+             */
+            config: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Bot Id */
+            readonly bot_id: string | null;
+            /** Bot Slug */
+            readonly bot_slug: string | null;
+            /** Bot Name */
+            readonly bot_name: string | null;
+            /** Soul Path */
+            readonly soul_path: string | null;
+            /** Identity Path */
+            readonly identity_path: string | null;
+            /** User Path */
+            readonly user_path: string | null;
+            /** Skills Attached */
+            readonly skills_attached: string[];
+            /** Name */
+            readonly name: string | null;
+            /** Description */
+            readonly description: string | null;
+            /** Skill Md Content */
+            readonly skill_md_content: string | null;
+            /** Has Source Code */
+            readonly has_source_code: boolean | null;
+            /** Suggested Capabilities */
+            readonly suggested_capabilities: string[];
         };
         /**
          * RoleChoice
@@ -4848,6 +5881,16 @@ export interface components {
             type: "run.waiting";
             data: components["schemas"]["RunWaiting"];
         };
+        /** Said */
+        Said: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "text";
+            /** Text */
+            text: string;
+        };
         /**
          * SandboxReport
          * @description What commands run in here, as observed and not as promised.
@@ -4883,7 +5926,7 @@ export interface components {
             session_title: string;
             /** Message Id */
             message_id: string;
-            role: components["schemas"]["Speaker"];
+            role: components["schemas"]["forge__bots__chat__models__Speaker"];
             /** Excerpt */
             excerpt: string;
             /**
@@ -4948,6 +5991,16 @@ export interface components {
              */
             head_id?: string | null;
         };
+        /** SessionDeleted */
+        SessionDeleted: {
+            /**
+             * Deleted
+             * @default true
+             */
+            deleted: boolean;
+            /** Session Id */
+            session_id: string;
+        };
         /** SessionDetail */
         SessionDetail: {
             /** Id */
@@ -4977,11 +6030,119 @@ export interface components {
             summary?: components["schemas"]["Summary"] | null;
         };
         /**
+         * SessionView
+         * @description An interview: all a page, a terminal or a program needs to go on.
+         */
+        SessionView: {
+            /** Session Id */
+            session_id: string;
+            mode: components["schemas"]["Mode"];
+            /** Initial Description */
+            initial_description: string;
+            phase: components["schemas"]["Phase"];
+            /** Question Count */
+            question_count: number;
+            state_summary: components["schemas"]["StateSummary"];
+            /** Turn */
+            turn: (components["schemas"]["AskQuestion"] | components["schemas"]["ShowPreview"] | components["schemas"]["ReadyToAssemble"] | components["schemas"]["ReadyToCreateSkill"] | components["schemas"]["Clarify"]) | null;
+            /** Revision */
+            revision: number;
+            due: components["schemas"]["Due"] | null;
+            spoken_by: components["schemas"]["SpokenBy"];
+            preview: components["schemas"]["Preview"];
+            /** Lines */
+            lines: components["schemas"]["Line"][];
+            /** Back To */
+            back_to: components["schemas"]["Phase"][];
+            /** Bot Slug */
+            bot_slug: string | null;
+            /** Skill Name */
+            skill_name: string | null;
+            trial: components["schemas"]["TrialReport"] | null;
+            made: components["schemas"]["Made"] | null;
+            /** Cost Micros */
+            cost_micros: number;
+            /** Problem */
+            problem?: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
          * Severity
          * @description What a finding does to the verdict of its check.
          * @enum {string}
          */
         Severity: "fail" | "error" | "warn" | "note";
+        /**
+         * ShowPreview
+         * @description Answered with yes to go on, with no to go back.
+         */
+        ShowPreview: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            action: "show_preview";
+            phase: components["schemas"]["Phase"];
+            preview: components["schemas"]["Preview"];
+        };
+        /**
+         * SkillBuildRequest
+         * @description A whole skill: what is confirmed and written.
+         */
+        SkillBuildRequest: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** @default prompt */
+            skill_type: components["schemas"]["SkillKind"];
+            /** Capabilities */
+            capabilities?: components["schemas"]["Capability"][] | null;
+        };
+        /**
+         * SkillKind
+         * @enum {string}
+         */
+        SkillKind: "prompt" | "script" | "local";
+        /** SkillMade */
+        SkillMade: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Skill Md Content */
+            skill_md_content: string;
+            /** Has Source Code */
+            has_source_code: boolean;
+            /** Suggested Capabilities */
+            suggested_capabilities: string[];
+            /** Folder */
+            folder: string;
+        };
+        /**
+         * SkillRequest
+         * @description A skill a bot is to have: one of the library, or one that is written on the way.
+         */
+        SkillRequest: {
+            /** Name */
+            name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default prompt */
+            skill_type: components["schemas"]["SkillKind"];
+        };
         /**
          * SkillView
          * @description A skill a bot has, as the library knows it.
@@ -5000,11 +6161,6 @@ export interface components {
             problem?: string | null;
         };
         /**
-         * Speaker
-         * @enum {string}
-         */
-        Speaker: "user" | "assistant";
-        /**
          * Spent
          * @description What a budget has gone through, in millionths of a dollar.
          */
@@ -5020,6 +6176,25 @@ export interface components {
             reserved_micros: number;
             /** Limit Micros */
             limit_micros: number;
+        };
+        /**
+         * SpokenBy
+         * @description Who asks the questions.
+         */
+        SpokenBy: {
+            speaker: components["schemas"]["forge__interview__state__Speaker"];
+            /** Model */
+            model?: string | null;
+            /** Why */
+            why?: string | null;
+            /** Can Switch */
+            can_switch: boolean;
+        };
+        /** StateSummary */
+        StateSummary: {
+            phase: components["schemas"]["Phase"];
+            /** Question Count */
+            question_count: number;
         };
         /**
          * Stats
@@ -5255,6 +6430,36 @@ export interface components {
             fetched?: string[] | null;
         };
         /**
+         * TrialReport
+         * @description What became of a skill's own test, in the sandbox.
+         */
+        TrialReport: {
+            /** Ran */
+            ran: boolean;
+            /** Passed */
+            passed: boolean;
+            /**
+             * Cases
+             * @default []
+             */
+            cases: components["schemas"]["Case"][];
+            /**
+             * Sandbox
+             * @default
+             */
+            sandbox: string;
+            /**
+             * Duration Ms
+             * @default 0
+             */
+            duration_ms: number;
+            /**
+             * Output
+             * @default
+             */
+            output: string;
+        };
+        /**
          * Turn
          * @description A question was taken, and its answer is being written: follow `session:<id>`.
          */
@@ -5290,6 +6495,19 @@ export interface components {
             cache_write: number;
         };
         /**
+         * VariantFields
+         * @description In what one bot of a batch differs from the others.
+         */
+        VariantFields: {
+            /** Name */
+            name: string;
+            /**
+             * Difference
+             * @default
+             */
+            difference: string;
+        };
+        /**
          * Verdict
          * @enum {string}
          */
@@ -5298,6 +6516,18 @@ export interface components {
         Version: {
             /** Version */
             version: string;
+        };
+        /**
+         * WentBack
+         * @description To the question before, or to the first one of a phase.
+         */
+        WentBack: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "back";
+            phase?: components["schemas"]["Phase"] | null;
         };
         /**
          * Worker
@@ -5346,11 +6576,46 @@ export interface components {
          */
         forge__accounts__models__Role: "owner" | "member";
         /**
+         * Speaker
+         * @enum {string}
+         */
+        forge__bots__chat__models__Speaker: "user" | "assistant";
+        /** NewAnswer */
+        forge__interview__models__NewAnswer: {
+            /** Answer */
+            answer: components["schemas"]["Chosen"] | components["schemas"]["Said"] | components["schemas"]["Confirmed"] | components["schemas"]["WentBack"];
+            /**
+             * Turn
+             * @description `revision` of the turn that is answered: 409 when Forge has gone on since.
+             */
+            turn?: number | null;
+        };
+        /**
+         * Speaker
+         * @enum {string}
+         */
+        forge__interview__state__Speaker: "model" | "guide";
+        /**
          * Role
          * @description What a model is wanted for. People choose a model for each.
          * @enum {string}
          */
         forge__llm__models__Role: "interviewer" | "planner" | "builder" | "auditor" | "recovery" | "bot" | "utility";
+        /** NewAnswer */
+        forge__runs__models__NewAnswer: {
+            /** Option */
+            option: string;
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
+            /**
+             * Shown Hash
+             * @description `shown_hash` of the gate as it was shown.
+             */
+            shown_hash: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -6613,7 +7878,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewAnswer"];
+                "application/json": components["schemas"]["forge__runs__models__NewAnswer"];
             };
         };
         responses: {
@@ -8802,6 +10067,591 @@ export interface operations {
             };
         };
     };
+    create_session_api_v1_builder_sessions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSession"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    submit_answer_api_v1_builder_sessions__session_id__answer_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["forge__interview__models__NewAnswer"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    assemble_api_v1_builder_sessions__session_id__assemble_post: {
+        parameters: {
+            query?: {
+                /** @description Only show what would be written. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAssembly"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Assembled_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_skill_api_v1_builder_sessions__session_id__create_skill_post: {
+        parameters: {
+            query?: {
+                /** @description Only show what would be written. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSkill"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Assembled_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_session_api_v1_builder_sessions__session_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_session_api_v1_builder_sessions__session_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionDeleted_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    reconfigure_api_v1_builder_sessions__session_id__reconfigure_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReconfiguration"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    switch_speaker_api_v1_builder_sessions__session_id__speaker_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSpeaker"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    cancel_thinking_api_v1_builder_sessions__session_id__cancel_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SessionView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    replay_session_api_v1_builder_sessions__session_id__replay_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Assembled_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_drafts_api_v1_builder_drafts_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_DraftSummary__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_memory_api_v1_builder_memory_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_MemoryEntry__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    forget_all_api_v1_builder_memory_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_int_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    forget_one_api_v1_builder_memory__entry_id__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                entry_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_int_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_events_api_v1_events_get: {
         parameters: {
             query: {
@@ -8822,7 +10672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
