@@ -24,6 +24,7 @@ const MAY: Record<string, readonly string[]> = {
     "ui",
     "features/audits",
     "features/bots",
+    "features/forge",
     "features/home",
     "features/login",
     "features/runs",

@@ -84,3 +84,22 @@ export type Finding = CheckResult["findings"][number];
 export type Severity = Finding["severity"];
 export type AuditRoots = Got<"/audit/roots">;
 export type AuditSummary = EventOf<"audit.finished">["data"]["summary"];
+
+export type Interview = Got<"/api/v1/builder/sessions/{session_id}">;
+export type InterviewDraft = Got<"/api/v1/builder/drafts">[number];
+export type InterviewMode = Interview["mode"];
+export type InterviewPhase = Interview["phase"];
+export type InterviewTurn = NonNullable<Interview["turn"]>;
+export type TurnOf<Action extends InterviewTurn["action"]> = Extract<InterviewTurn, { action: Action }>;
+export type InterviewSpeaker = Interview["spoken_by"]["speaker"];
+export type NewInterview =
+  paths["/api/v1/builder/sessions"]["post"]["requestBody"]["content"]["application/json"];
+export type InterviewAnswer =
+  paths["/api/v1/builder/sessions/{session_id}/answer"]["post"]["requestBody"]["content"]["application/json"]["answer"];
+export type BuilderConfig = TurnOf<"ready_to_assemble">["config"];
+export type SkillRequest = TurnOf<"ready_to_create_skill">["skill_request"];
+export type InterviewPreview = Interview["preview"];
+export type Made = NonNullable<Interview["made"]>;
+export type TrialReport = NonNullable<Interview["trial"]>;
+export type FileChange = Got<"/api/v1/builder/sessions/{session_id}/replay">["files"][number];
+export type InterviewMemory = Got<"/api/v1/builder/memory">[number];

@@ -1,6 +1,7 @@
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { refreshBot } from "./bots";
+import { draftsQuery } from "./builder";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
@@ -8,7 +9,8 @@ import type { Event, Gate, Run } from "./types";
 
 /**
  * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
- * the query cache, and what changed about a bot is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
+ * the query cache, and what changed about a bot or about the
+ * drafts is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
  */
 export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
   const live = useLive();
@@ -31,7 +33,7 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
 }
 
 /** What a page may have shown before it could hear of changes. */
-const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"]];
+const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"], ["interviews"]];
 
 function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
   if (event.type === "run.changed") {
@@ -42,6 +44,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     if (gate.status === "open") onGateOpened(gate);
   } else if (event.type === "bot.changed") {
     refreshBot(cache, event.data);
+  } else if (event.type === "interviews.changed") {
+    void cache.invalidateQueries({ queryKey: draftsQuery.queryKey });
   }
 }
 

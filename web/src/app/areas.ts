@@ -1,9 +1,10 @@
 import { audits } from "@/features/audits/area";
 import { bots } from "@/features/bots/area";
+import { forge } from "@/features/forge/area";
 import { home } from "@/features/home/area";
 import { runs } from "@/features/runs/area";
 import { settings } from "@/features/settings/area";
 import { workspaces } from "@/features/workspaces/area";
 
 /** The areas of Forge in the order of the sidebar. A new one is one line here. */
-export const AREAS = [home, bots, runs, workspaces, audits, settings] as const;
+export const AREAS = [home, forge, bots, runs, workspaces, audits, settings] as const;

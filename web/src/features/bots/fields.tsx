@@ -4,9 +4,9 @@ import { clsx } from "clsx";
 import { useId } from "react";
 import { modelsQuery } from "@/api/models";
 import type { BotCategory } from "@/api/types";
+import { Avatar } from "@/ui/Avatar";
 import { Field, TextArea } from "@/ui/Field";
 import { Select } from "@/ui/Select";
-import { Avatar } from "./Avatar";
 import { CATEGORIES, defaultModel, type Form, type Mistakes } from "./form";
 
 export type FormPart = { form: Form; mistakes: Mistakes; change: (changed: Partial<Form>) => void };

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ArrowRight, Play } from "lucide-react";
+import { ArrowRight, Hammer, Play } from "lucide-react";
 import { useRef } from "react";
 import { openGatesQuery } from "@/api/gates";
 import { ACTIVE, allRuns, FINISHED, runsQuery } from "@/api/runs";
@@ -35,7 +35,14 @@ export function HomePage() {
   const retry = () => Promise.all([gates.refetch(), active.refetch(), recent.refetch()]);
   const isReady = gates.data && active.data && recent.data;
   return (
-    <Page title="Home">
+    <Page
+      title="Home"
+      actions={
+        <Link to="/forge" className={buttonClass()}>
+          <Hammer size={13} aria-hidden /> Create with Forge
+        </Link>
+      }
+    >
       <div ref={box} className="mx-auto max-w-[1080px] space-y-3 p-3 max-sm:p-2">
         {failed ? (
           <ErrorState error={failed.error} retry={retry} />

@@ -97,7 +97,12 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "chat.summarised":
     case "chat.remembered":
     case "chat.delta":
-      return view; // These belong to the streams of the account and of conversations.
+    case "interview.turned":
+    case "interview.finished":
+    case "interview.deleted":
+    case "interview.delta":
+    case "interviews.changed":
+      return view; // These belong to the streams of the account, of conversations and of interviews.
     case "agent.started":
     case "agent.turn":
     case "agent.tool":

@@ -70,6 +70,11 @@ function say(event: Event): Said {
     case "chat.summarised":
     case "chat.remembered":
     case "chat.delta":
+    case "interview.turned":
+    case "interview.finished":
+    case "interview.deleted":
+    case "interview.delta":
+    case "interviews.changed":
       return null;
     default:
       return sayUnknown(event);

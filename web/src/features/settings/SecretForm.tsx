@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "@/api/client";
+import { putSecret, secretsQuery } from "@/api/secrets";
 import type { Secret } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field, TextArea } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
 import { toast } from "@/ui/toast";
-import { putSecret, secretsQuery } from "./secrets";
 
 /** Add a secret, or give one that exists a new value. */
 export function SecretForm({ replaces, close }: { replaces: Secret | null; close: () => void }) {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { removeSecret, secretsQuery } from "@/api/secrets";
 import type { Secret } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
@@ -12,7 +13,6 @@ import { Cell, type Column, Row, Table } from "@/ui/Table";
 import { Ago } from "@/ui/Time";
 import { toast } from "@/ui/toast";
 import { SecretForm } from "./SecretForm";
-import { removeSecret, secretsQuery } from "./secrets";
 
 export function SecretsPage() {
   const secrets = useQuery(secretsQuery);

@@ -31,6 +31,12 @@ const secretsRoute = createRoute({
   component: lazyRouteComponent(() => import("./SecretsPage"), "SecretsPage"),
 });
 
+const memoryRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/memory",
+  component: lazyRouteComponent(() => import("./MemoryPage"), "MemoryPage"),
+});
+
 const aboutRoute = createRoute({
   getParentRoute: () => layoutRoute,
   path: "/about",
@@ -42,5 +48,6 @@ export const settingsRoute = layoutRoute.addChildren([
   modelsRoute,
   keysRoute,
   secretsRoute,
+  memoryRoute,
   aboutRoute,
 ]);

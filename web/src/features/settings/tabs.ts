@@ -1,4 +1,4 @@
-import { Cpu, Info, KeyRound, Lock, User } from "lucide-react";
+import { Cpu, History, Info, KeyRound, Lock, User } from "lucide-react";
 
 /** The pages of the settings, for the tabs and for the palette. */
 export const TABS = [
@@ -11,5 +11,11 @@ export const TABS = [
   },
   { to: "/settings/keys", label: "API keys", icon: KeyRound, keywords: "token create revoke" },
   { to: "/settings/secrets", label: "Secrets", icon: Lock, keywords: "vault password anthropic github" },
+  {
+    to: "/settings/memory",
+    label: "Forge’s memory",
+    icon: History,
+    keywords: "interview remembered forget last time",
+  },
   { to: "/settings/about", label: "About", icon: Info, keywords: "version database worker health" },
 ] as const;

@@ -1,13 +1,13 @@
 import { Play, RotateCw } from "lucide-react";
 import { memo } from "react";
 import type { Bot, ChatMessage } from "@/api/types";
+import { Avatar } from "@/ui/Avatar";
 import { Dot } from "@/ui/Badge";
 import { Button, IconButton } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Markdown } from "@/ui/Markdown";
 import { Elapsed } from "@/ui/Time";
 import { INK } from "@/ui/tone";
-import { Avatar } from "../Avatar";
 import { Branches } from "./Branches";
 import { QUIET } from "./quiet";
 import { Recalled } from "./Recalled";

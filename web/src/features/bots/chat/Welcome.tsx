@@ -1,5 +1,5 @@
 import type { Bot } from "@/api/types";
-import { Avatar } from "../Avatar";
+import { Avatar } from "@/ui/Avatar";
 import { examplesOf } from "./words";
 
 /** Before the first word: who this is, and three ways to begin. */

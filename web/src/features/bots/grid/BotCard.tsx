@@ -4,12 +4,12 @@ import { Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { refreshBot, restoreBot } from "@/api/bots";
 import type { Bot } from "@/api/types";
+import { Avatar } from "@/ui/Avatar";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { formatMicros } from "@/ui/money";
 import { Ago, useNow } from "@/ui/Time";
 import { toast } from "@/ui/toast";
-import { Avatar } from "../Avatar";
 import { count, daysLeft, stateOf } from "../state";
 
 const CARD = "flex h-full flex-col gap-2 rounded-lg border border-line bg-surface p-3";

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Plus, Upload } from "lucide-react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Hammer, Plus, Upload } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { botsQuery } from "@/api/bots";
 import type { Bot } from "@/api/types";
-import { Button } from "@/ui/Button";
+import { Button, buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Kbd } from "@/ui/Kbd";
@@ -39,11 +39,17 @@ export function BotsPage() {
       <Plus size={13} aria-hidden /> New bot <Kbd keys="c" />
     </Button>
   );
+  const forge = (
+    <Link to="/forge" aria-label="Create with Forge" className={buttonClass()}>
+      <Hammer size={13} aria-hidden /> <span className="max-sm:hidden">Create with Forge</span>
+    </Link>
+  );
   return (
     <Page
       title="Bots"
       actions={
         <>
+          {forge}
           <Button onClick={taking.choose} aria-label="Import a bot">
             <Upload size={13} aria-hidden /> <span className="max-sm:hidden">Import</span>
           </Button>

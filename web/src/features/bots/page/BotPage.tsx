@@ -4,16 +4,17 @@ import { Brain, MessageSquare, ScrollText, Settings2, Wrench } from "lucide-reac
 import { botQuery } from "@/api/bots";
 import { ApiError } from "@/api/client";
 import type { Bot } from "@/api/types";
+import { Avatar } from "@/ui/Avatar";
 import { Badge } from "@/ui/Badge";
 import { buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { formatMicros } from "@/ui/money";
 import { Page } from "@/ui/Page";
 import { Tabs, tabClass } from "@/ui/Tabs";
-import { Avatar } from "../Avatar";
 import { stateOf } from "../state";
 import { BlockedBar } from "./BlockedBar";
 import { BotMenu } from "./BotMenu";
+import { Reconfigure } from "./Reconfigure";
 
 const route = getRouteApi("/shell/bots/$slug");
 
@@ -35,7 +36,12 @@ export function BotPage() {
       title={bot.identity.display_name}
       crumbs={[{ label: "Bots", to: "/bots" }]}
       state={<Glance bot={bot} />}
-      actions={<BotMenu bot={bot} />}
+      actions={
+        <>
+          <Reconfigure bot={bot} />
+          <BotMenu bot={bot} />
+        </>
+      }
     >
       <div className="flex h-full flex-col">
         <Tabs label={bot.identity.display_name}>

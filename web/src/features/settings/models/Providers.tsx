@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useId, useState } from "react";
+import { secretsQuery } from "@/api/secrets";
 import type { ModelProvider, Models } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
 import { toast } from "@/ui/toast";
-import { secretsQuery } from "../secrets";
 import { KeyForm } from "./KeyForm";
 import { removeProvider, useChange } from "./models";
 import { ProviderForm } from "./ProviderForm";

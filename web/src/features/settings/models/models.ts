@@ -7,9 +7,9 @@ import {
 } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "@/api/client";
 import { modelsQuery } from "@/api/models";
+import { putSecret, secretsQuery } from "@/api/secrets";
 import type { ModelCall, ModelPrice, ModelProvider, ModelRole } from "@/api/types";
 import { toast } from "@/ui/toast";
-import { putSecret, secretsQuery } from "../secrets";
 
 const CALLS = "model-calls";
 const CALLS_A_PAGE = 20;

@@ -1,6 +1,7 @@
+/** What is kept in the vault: names, never values. */
 import { queryOptions } from "@tanstack/react-query";
-import { accepted, http, unwrap } from "@/api/client";
-import type { Secret } from "@/api/types";
+import { accepted, http, unwrap } from "./client";
+import type { Secret } from "./types";
 
 export const secretsQuery = queryOptions<Secret[]>({
   queryKey: ["secrets"],

@@ -1,0 +1,103 @@
+/** Interviews: begun, answered, turned into bots and skills; and what they leave behind. */
+import { queryOptions } from "@tanstack/react-query";
+import { accepted, http, unwrap } from "./client";
+import type {
+  BuilderConfig,
+  FileChange,
+  Interview,
+  InterviewAnswer,
+  InterviewDraft,
+  InterviewMemory,
+  InterviewSpeaker,
+  Made,
+  NewInterview,
+  SkillRequest,
+} from "./types";
+
+const at = (session_id: string) => ({ path: { session_id } });
+
+/** Read whenever its page is opened: others may have answered meanwhile. */
+export function interviewQuery(id: string) {
+  return queryOptions<Interview>({
+    queryKey: ["interview", id],
+    queryFn: ({ signal }) => readInterview(id, signal),
+    staleTime: 2000,
+  });
+}
+
+export function readInterview(id: string, signal: AbortSignal): Promise<Interview> {
+  return unwrap(http.GET("/api/v1/builder/sessions/{session_id}", { params: at(id), signal }));
+}
+
+export const draftsQuery = queryOptions<InterviewDraft[]>({
+  queryKey: ["interviews"],
+  queryFn: ({ signal }) => unwrap(http.GET("/api/v1/builder/drafts", { signal })),
+});
+
+/** Whatever is left out is the server's own default. */
+export function startInterview(body: Partial<NewInterview>): Promise<Interview> {
+  return unwrap(http.POST("/api/v1/builder/sessions", { body: body as NewInterview }));
+}
+
+type Answered = { id: string; answer: InterviewAnswer; revision: number };
+
+/** For the turn of this revision and no other: what was pressed twice is heard once. */
+export function answerInterview({ id, answer, revision }: Answered): Promise<Interview> {
+  const body = { answer, turn: revision };
+  return unwrap(http.POST("/api/v1/builder/sessions/{session_id}/answer", { params: at(id), body }));
+}
+
+type Switched = { id: string; speaker: InterviewSpeaker };
+
+export function switchSpeaker({ id, speaker }: Switched): Promise<Interview> {
+  const body = { speaker };
+  return unwrap(http.POST("/api/v1/builder/sessions/{session_id}/speaker", { params: at(id), body }));
+}
+
+export function cancelThinking(id: string): Promise<Interview> {
+  return unwrap(http.POST("/api/v1/builder/sessions/{session_id}/cancel", { params: at(id) }));
+}
+
+export async function deleteInterview(id: string): Promise<void> {
+  await accepted(http.DELETE("/api/v1/builder/sessions/{session_id}", { params: at(id) }));
+}
+
+/** What is made of it: null leaves it as it was agreed on. */
+export type Wanted = { config: BuilderConfig | null } | { skill_request: SkillRequest | null };
+type Assembled = { result: Made | null; files: FileChange[] };
+
+function make(id: string, wanted: Wanted, dry_run: boolean): Promise<Assembled> {
+  const params = { ...at(id), query: { dry_run } };
+  return "config" in wanted
+    ? unwrap(http.POST("/api/v1/builder/sessions/{session_id}/assemble", { params, body: wanted }))
+    : unwrap(http.POST("/api/v1/builder/sessions/{session_id}/create-skill", { params, body: wanted }));
+}
+
+/** Once, however often it is asked for. */
+export async function makeIt({ id, wanted }: { id: string; wanted: Wanted }): Promise<Made> {
+  const { result } = await make(id, wanted, false);
+  if (!result) throw new Error("Forge did not say what it made.");
+  return result;
+}
+
+/** The exact files that would be written; of something that is made, those that were. */
+export function filesQuery(id: string, wanted: Wanted) {
+  return queryOptions<FileChange[]>({
+    queryKey: ["interview", id, "files", wanted],
+    queryFn: async () => (await make(id, wanted, true)).files,
+    retry: false,
+  });
+}
+
+export const memoryQuery = queryOptions<InterviewMemory[]>({
+  queryKey: ["interview-memory"],
+  queryFn: ({ signal }) => unwrap(http.GET("/api/v1/builder/memory", { signal })),
+});
+
+export function forgetOne(entry_id: string): Promise<number> {
+  return unwrap(http.DELETE("/api/v1/builder/memory/{entry_id}", { params: { path: { entry_id } } }));
+}
+
+export function forgetAll(): Promise<number> {
+  return unwrap(http.DELETE("/api/v1/builder/memory"));
+}

@@ -1,0 +1,107 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { modelsQuery } from "@/api/models";
+import { putSecret, secretsQuery } from "@/api/secrets";
+import type { Models } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
+import { Select } from "@/ui/Select";
+import { toast } from "@/ui/toast";
+
+/** `then` is done with the key in the vault, before the dialog closes; what it refuses is shown here. */
+type Props = { close: () => void; then?: () => Promise<unknown> };
+
+/** The key of a provider, without leaving what one is doing. */
+export function SetUpModel(props: Props) {
+  const models = useQuery(modelsQuery).data;
+  return (
+    <Modal
+      open
+      onOpenChange={props.close}
+      title="Set up a model"
+      description="The key is kept encrypted in the vault, and never shown again."
+    >
+      {models && <KeyForm {...props} models={models} />}
+    </Modal>
+  );
+}
+
+function KeyForm({ models, close, then }: Props & { models: Models }) {
+  const cache = useQueryClient();
+  const keyed = models.providers.filter(({ key_name }) => key_name);
+  const [name, setName] = useState(usualOf(models));
+  const [value, setValue] = useState("");
+  const provider = keyed.find((one) => one.name === name) ?? keyed[0];
+  const save = useMutation({
+    mutationFn: async () => {
+      await putSecret({ name: provider?.key_name ?? "", scope: "", value: value.trim() });
+      await Promise.all(
+        [modelsQuery, secretsQuery].map(({ queryKey }) => cache.invalidateQueries({ queryKey })),
+      );
+      await then?.();
+    },
+    meta: { isShownInPlace: true },
+    onSuccess: () => {
+      toast.ok(`Saved the key of ${provider?.name}.`);
+      close();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (value.trim() && provider && !save.isPending) save.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <div>
+        <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
+          Provider
+        </span>
+        <Select
+          label="Provider"
+          className="w-full [&>select]:h-8"
+          value={provider?.name ?? ""}
+          options={keyed.map((one) => ({
+            value: one.name,
+            label: one.has_key ? `${one.name} (has a key)` : one.name,
+          }))}
+          onChange={setName}
+        />
+      </div>
+      <Field
+        label="Key"
+        type="password"
+        mono
+        required
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        onChange={(event) => setValue(event.target.value)}
+      />
+      <Refusal error={save.error} />
+      <p className="text-xs text-dim">
+        Your own models, such as those of Ollama, are added in{" "}
+        <Link to="/settings/models" className="text-ink underline">
+          Settings, Models
+        </Link>
+        .
+      </p>
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={!value.trim() || save.isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The provider whose model would ask. */
+function usualOf({ roles, providers }: Models): string {
+  const [model = ""] = roles.find(({ role }) => role === "interviewer")?.chain ?? [];
+  return providers.find(({ name }) => model.startsWith(`${name}:`))?.name ?? "anthropic";
+}

@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { botQuery } from "@/api/bots";
+import type { Interview, InterviewPreview } from "@/api/types";
+import { Avatar } from "@/ui/Avatar";
+import { Badge } from "@/ui/Badge";
+
+type Props = { session: Interview; preview: InterviewPreview };
+
+/** What is known so far: who it is, how it speaks, what runs it, what it can do. */
+export function PreviewCard({ session, preview }: Props) {
+  const isSkill = session.mode === "skill";
+  const { variants, capabilities, trigger } = preview.fields;
+  return (
+    <div className="space-y-3 rounded-lg border border-line bg-surface p-3">
+      <div className="flex items-start gap-3">
+        <Face session={session} />
+        <div className="min-w-0 flex-1">
+          <p className={`font-semibold break-words ${isSkill ? "mono" : ""}`}>
+            {preview.name ?? <span className="font-normal text-faint">No name yet</span>}
+          </p>
+          <p className="break-words text-dim">{preview.description ?? "What it does will appear here."}</p>
+        </div>
+      </div>
+      <Part name={isSkill ? "How it works" : "Personality"}>{preview.personality_summary ?? <Later />}</Part>
+      {isSkill && trigger && <Part name="Used when">{trigger}</Part>}
+      {!isSkill && (
+        <Part name="Model">
+          {preview.model ? <span className="mono break-words">{preview.model}</span> : <Later />}
+        </Part>
+      )}
+      {!isSkill && (
+        <Part name="Skills">
+          {preview.skills.length > 0 ? <Names of={preview.skills} /> : <Later word="none yet" />}
+        </Part>
+      )}
+      {isSkill && capabilities && capabilities.length > 0 && (
+        <Part name="It may">
+          <Names of={capabilities} />
+        </Part>
+      )}
+      {variants && variants.length > 0 && (
+        <Part name="Bots">
+          <Names of={variants.map(({ name }) => name)} />
+        </Part>
+      )}
+      {preview.missing.length > 0 && (
+        <Part name="Missing">
+          <span className="text-wait">{preview.missing.join(", ")}</span>
+        </Part>
+      )}
+      {preview.missing.length === 0 && <Badge tone="ok">all is known</Badge>}
+    </div>
+  );
+}
+
+/** Its own face once it has one. */
+function Face({ session: { mode, bot_slug } }: { session: Interview }) {
+  const bot = useQuery({ ...botQuery(bot_slug ?? ""), enabled: bot_slug !== null }).data;
+  if (bot) return <Avatar of={bot.identity} />;
+  return <Avatar of={{ avatar: mode === "skill" ? "🔧" : "🤖", colour: "#e2703a" }} />;
+}
+
+const Part = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <p className="text-xs font-medium text-dim">{name}</p>
+    <div className="min-w-0 break-words">{children}</div>
+  </div>
+);
+
+const Later = ({ word = "comes with your answers" }: { word?: string }) => (
+  <span className="text-faint">{word}</span>
+);
+
+const Names = ({ of: names }: { of: readonly string[] }) => (
+  <ul className="mt-0.5 flex flex-wrap gap-1">
+    {names.map((name) => (
+      <li key={name} className="rounded-full border border-line bg-raised px-2 text-xs leading-5 break-words">
+        {name}
+      </li>
+    ))}
+  </ul>
+);

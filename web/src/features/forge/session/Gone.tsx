@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router";
+import { buttonClass } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Page } from "@/ui/Page";
+
+/** It was there when the page was opened. */
+export function Gone({ title }: { title: string }) {
+  return (
+    <Page title={title} crumbs={[{ label: "Forge", to: "/forge" }]}>
+      <EmptyState
+        title="This interview was discarded"
+        sentence="Somebody deleted it while this page was open."
+        action={
+          <Link to="/forge" className={buttonClass("primary")}>
+            Begin another
+          </Link>
+        }
+      />
+    </Page>
+  );
+}

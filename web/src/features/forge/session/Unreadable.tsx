@@ -1,0 +1,27 @@
+import { type ErrorComponentProps, getRouteApi, useRouter } from "@tanstack/react-router";
+import { ApiError } from "@/api/client";
+import { ErrorState } from "@/ui/ErrorState";
+import { Page } from "@/ui/Page";
+import { Discard } from "./Discard";
+
+const route = getRouteApi("/shell/forge/$sessionId");
+
+/** An interview that cannot be opened: why not, and the way to be rid of it. It is kept until then. */
+export function Unreadable({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const { sessionId } = route.useParams();
+  const isMissing = error instanceof ApiError && error.status === 404;
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Page
+      title={isMissing ? "Not found" : "This draft cannot be opened"}
+      crumbs={[{ label: "Forge", to: "/forge" }]}
+      actions={!isMissing && <Discard sessionId={sessionId} />}
+    >
+      <ErrorState error={error} retry={retry} />
+    </Page>
+  );
+}

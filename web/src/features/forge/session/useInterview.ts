@@ -1,0 +1,37 @@
+import { useEffect, useReducer } from "react";
+import { readInterview } from "@/api/builder";
+import { ApiError } from "@/api/client";
+import { useLive } from "@/api/liveContext";
+import type { Interview } from "@/api/types";
+import { type Followed, follow, opened, type Told } from "./follow";
+
+/** An interview, kept true while it is on screen: whoever answers, here, in another tab or in a terminal. */
+export function useInterview(first: Interview): Followed & { tell: (told: readonly Told[]) => void } {
+  const live = useLive();
+  const [followed, tell] = useReducer(follow, first, opened);
+  const id = first.session_id;
+
+  useEffect(() => {
+    const left = new AbortController();
+    const read = () =>
+      readInterview(id, left.signal).then(
+        (session) => tell([{ type: "read", session }]),
+        (error) => {
+          if (error instanceof ApiError && error.status === 404) tell([{ type: "gone" }]);
+          // Anything else passes: it is read again when the line is back.
+        },
+      );
+    const leave = live.subscribe(`interview:${id}`, "now", {
+      onEvents: tell,
+      // Whatever happened before this moment was not told.
+      onSubscribed: read,
+      onRefused: () => tell([{ type: "gone" }]),
+    });
+    return () => {
+      left.abort();
+      leave();
+    };
+  }, [live, id]);
+
+  return { ...followed, tell };
+}

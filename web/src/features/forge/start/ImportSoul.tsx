@@ -1,0 +1,52 @@
+import { ChevronRight, Upload } from "lucide-react";
+import { useRef } from "react";
+import { Button } from "@/ui/Button";
+import { TextArea } from "@/ui/Field";
+import { toast } from "@/ui/toast";
+
+const MOST_CHARACTERS = 100_000;
+
+/** A soul somebody has already: pasted, or read from a file. It is used as it is. */
+export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const take = async (file: File) => {
+    const text = await file.text();
+    if (text.length > MOST_CHARACTERS) toast.error(new Error("This file is too long for a SOUL.md."));
+    else onChange(text);
+  };
+  return (
+    <details className="group" open={soul !== "" || undefined}>
+      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
+        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> Import a
+        SOUL.md
+      </summary>
+      <div className="mt-2 space-y-2">
+        <TextArea
+          label="Text of the SOUL.md"
+          mono
+          rows={6}
+          maxLength={MOST_CHARACTERS}
+          spellCheck={false}
+          hint="Used as it is: Forge asks only for what it does not say."
+          value={soul}
+          onChange={(event) => onChange(event.target.value)}
+        />
+        <input
+          ref={field}
+          type="file"
+          accept=".md,text/markdown,text/plain"
+          aria-label="A SOUL.md"
+          hidden
+          onChange={({ target: { files } }) => {
+            const file = files?.[0];
+            if (file) take(file).catch((error) => toast.error(error));
+            if (field.current) field.current.value = "";
+          }}
+        />
+        <Button onClick={() => field.current?.click()}>
+          <Upload size={13} aria-hidden /> Choose a file
+        </Button>
+      </div>
+    </details>
+  );
+}

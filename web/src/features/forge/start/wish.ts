@@ -1,0 +1,56 @@
+/** What somebody wants Forge to make, before the first question. */
+import type { InterviewSpeaker, NewInterview } from "@/api/types";
+
+export const KINDS = ["bot", "skill", "batch"] as const;
+export type Kind = (typeof KINDS)[number];
+
+export type Wish = {
+  kind: Kind;
+  description: string;
+  /** Of several bots: how many. */
+  variants: number;
+  /** An existing SOUL.md; empty for none. */
+  soul: string;
+  /** null leaves it to the server: the model, if there is one. */
+  speaker: InterviewSpeaker | null;
+};
+
+export const NO_WISH: Wish = { kind: "bot", description: "", variants: 3, soul: "", speaker: null };
+
+/** Something has to be said: what it should do, or who it is. */
+export const isSaid = ({ kind, description, soul }: Wish): boolean =>
+  description.trim() !== "" || (kind === "bot" && soul.trim() !== "");
+
+export function bodyOf({ kind, description, variants, soul, speaker }: Wish): Partial<NewInterview> {
+  return {
+    mode: kind,
+    description: description.trim(),
+    ...(kind === "batch" && { variants }),
+    ...(kind === "bot" && soul.trim() !== "" && { soul }),
+    ...(speaker && { speaker }),
+  };
+}
+
+export const EXAMPLES: Record<Kind, readonly string[]> = {
+  bot: [
+    "A patient tutor who explains mathematics to a twelve-year-old",
+    "Turns my meeting notes into a list of tasks",
+    "Answers customers' questions about our bicycles",
+    "Reviews Python code and explains what it would change",
+    "Reads research papers and compares what they found",
+  ],
+  skill: [
+    "Counts the words of a text and says how long it takes to read",
+    "Writes release notes from a list of commits",
+    "Turns a table into CSV",
+    "Checks a text for words our style guide does not want",
+    "Converts between miles and kilometres",
+  ],
+  batch: [
+    "A writing partner, once strict, once playful, once brief",
+    "Support for our bicycle shop, one bot for each language",
+    "Debate partners who defend different sides",
+    "Study companions for history, physics and music",
+    "Code reviewers with an eye for safety, speed and style",
+  ],
+};

@@ -1,0 +1,32 @@
+import { X } from "lucide-react";
+import type { Interview } from "@/api/types";
+import { Dot } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { Kbd } from "@/ui/Kbd";
+import { useShortcut } from "@/ui/shortcuts";
+import { doingOf } from "./words";
+
+/** Forge is at work: what at, the words as they come, and the way out. */
+export function Thinking({
+  session,
+  growing,
+  cancel,
+}: {
+  session: Interview;
+  growing: string;
+  cancel: () => void;
+}) {
+  useShortcut("escape", { label: "Do not wait", group: "Answers" }, cancel);
+  return (
+    <div className="space-y-2">
+      <div className="flex items-center gap-2 text-dim">
+        <Dot tone="run" />
+        <span className="min-w-0 break-words">{doingOf(session)}…</span>
+        <Button look="ghost" className="ml-auto" onClick={cancel}>
+          <X size={13} aria-hidden /> Cancel <Kbd keys="esc" />
+        </Button>
+      </div>
+      {growing && <p className="text-base break-words whitespace-pre-wrap">{growing}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,41 @@
+/** A turn in words: for a screen reader, and for the bubbles of the chat. */
+import type { Interview, InterviewTurn } from "@/api/types";
+import { shortModel } from "../words";
+
+export function questionOf(turn: InterviewTurn): string {
+  switch (turn.action) {
+    case "ask_question":
+      return turn.question;
+    case "clarify":
+      return turn.message;
+    case "show_preview":
+      return "This is how it stands. Shall we go on?";
+    case "ready_to_assemble":
+      return turn.config.variants.length > 0
+        ? `Ready to create ${turn.config.variants.length} bots.`
+        : `${turn.config.name} is ready.`;
+    case "ready_to_create_skill":
+      return `The skill ${turn.skill_request.name} is ready.`;
+  }
+}
+
+/** What Forge is doing by itself. */
+export function doingOf({ due, mode, spoken_by: { model } }: Interview): string {
+  if (due === "write") {
+    return mode === "skill"
+      ? "Forge writes the skill and tries it in the sandbox"
+      : "The soul is being written";
+  }
+  return `${model ? shortModel(model) : "The model"} is thinking`;
+}
+
+/** What has just happened, announced to whoever cannot see it. */
+export function wordsOf(session: Interview): string {
+  if (session.made) return "It is made.";
+  if (session.due) return `${doingOf(session)}.`;
+  return session.turn ? questionOf(session.turn) : "";
+}
+
+/** Whether the turn can be answered in words. */
+export const takesWords = (turn: InterviewTurn): boolean =>
+  turn.action === "ask_question" ? turn.allow_free_text : true;
