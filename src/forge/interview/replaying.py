@@ -53,7 +53,8 @@ def _bots(state: State, config: BuilderConfig) -> list[FileChange]:
         return new_bots(drafts, slugs or [draft.slug for draft in drafts])
     if state.made is None:
         raise Conflict("Nothing was changed in this interview yet.", hint="Finish it first.")
-    before = {file: state.made.before[bot_path(slugs[0], file)] for file in BotFile}
+    paths = {file: bot_path(slugs[0], file) for file in BotFile}
+    before = {file: state.made.before[path] for file, path in paths.items() if path in state.made.before}
     return changed_bot(slugs[0], before, changed_files(state, config, before))
 
 

@@ -156,7 +156,7 @@ class Made(Frozen):
     hashes: dict[str, str] = {}
     """Of each file that was written, by `<slug>/<file>`."""
     before: dict[str, str] = {}
-    """Of a bot that was changed: its files as they were, so that the change can be made again."""
+    """Of a bot that was changed: those files as they were, so that the change can be made again."""
     config: Annotated[str, Field(description="JSON of what was confirmed.")] = ""
     at: datetime
 

@@ -11,7 +11,7 @@ from forge.bots.versions.models import NewContent
 from forge.bots.versions.service import Versions
 from forge.errors import Internal
 from forge.interview.assembly.bot_making import bot_made
-from forge.interview.assembly.changes import bot_path, changed_bot, hashes_of, skills
+from forge.interview.assembly.changes import changed_bot, hashes_of, skills
 from forge.interview.assembly.changing import changed_files
 from forge.interview.assembly.settling import Settle
 from forge.interview.assembly.stock import Stock
@@ -42,7 +42,7 @@ class BotChanging:
         bot = await self._find(account_id, state)
         before = await self._contents(bot)
         after = await _changed(state, config, before)
-        made = self._made(bot, before, await self._changes(bot, before, after, config), config)
+        made = self._made(bot, await self._changes(bot, before, after, config), config)
         taken = self._stock.open()
 
         async def settled(tx: Tx) -> None:
@@ -75,13 +75,11 @@ class BotChanging:
         written = await self._stock.new(config.skills)
         return [*changed_bot(bot.slug, before, after), *skills(written)]
 
-    def _made(
-        self, bot: Bot, before: Mapping[BotFile, str], changes: list[FileChange], config: BuilderConfig
-    ) -> Made:
+    def _made(self, bot: Bot, changes: list[FileChange], config: BuilderConfig) -> Made:
         return Made(
             bots=[bot_made(self._bots, bot, config.name, config, is_new=False)],
             hashes=hashes_of(changes),
-            before={bot_path(bot.slug, file): text for file, text in before.items()},
+            before={change.path: change.before for change in changes if change.before is not None},
             config=config.model_dump_json(),
             at=self._clock(),
         )

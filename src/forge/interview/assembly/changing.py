@@ -1,6 +1,6 @@
 """The files of a bot that is changed. Only what an interview changed: the rest stays as people wrote it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from forge.bots.files.identity import change_identity
@@ -18,13 +18,15 @@ from forge.interview.writing import soul_hash
 
 
 def changed_files(state: State, config: BuilderConfig, before: Mapping[BotFile, str]) -> dict[BotFile, str]:
-    """Those that are other now. What somebody changed in a file meanwhile stays, unless the interview changed the same."""
+    """Those of them that are other now. What somebody changed in a file meanwhile stays, unless the interview changed
+    the same."""
     old = settings_before(state)
-    after = {
-        BotFile.SOUL: _soul(state, old, config, before[BotFile.SOUL]),
-        BotFile.IDENTITY: change_identity(before[BotFile.IDENTITY], _identity(old, config)),
-        BotFile.SKILLS: _skills(old, config, before[BotFile.SKILLS]),
+    changes: dict[BotFile, Callable[[str], str]] = {
+        BotFile.SOUL: lambda text: _soul(state, old, config, text),
+        BotFile.IDENTITY: lambda text: change_identity(text, _identity(old, config)),
+        BotFile.SKILLS: lambda text: _skills(old, config, text),
     }
+    after = {file: change(before[file]) for file, change in changes.items() if file in before}
     return {file: text for file, text in after.items() if text != before[file]}
 
 

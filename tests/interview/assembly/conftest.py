@@ -1,0 +1,11 @@
+from pathlib import Path
+
+import pytest
+from tests.interview.assembly.workbench import Workbench, open_workbench
+
+from forge.store.engine import Store
+
+
+@pytest.fixture
+def bench(store: Store, tmp_path: Path) -> Workbench:
+    return open_workbench(store, tmp_path / "data")
