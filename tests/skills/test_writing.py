@@ -1,0 +1,181 @@
+"""Files of skills: valid under the standard, whoever wrote the words, and careful with what is there already."""
+
+import json
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forge.skills.manifest import FIELDS, read_skill_md
+from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind
+from forge.skills.writing import SkillText, bumped, edited, render_skill, template_skill
+
+STORY = SkillText(
+    name="tell-story",
+    description="Tells a story.",
+    trigger="When somebody is sad.",
+    steps="1. Ask for a theme\n- Think of an ending\nTell it",
+    capabilities=(Capability.LOG, Capability.HTTP_GET),
+)
+
+
+def manifest_of(skill: SkillFiles):
+    found = read_skill_md(skill.files["SKILL.md"], skill.name)
+    assert found.problems == []
+    assert found.manifest
+    return found.manifest
+
+
+def test_instructions_are_made_of_what_is_known():
+    skill = template_skill(STORY)
+    assert list(skill.files) == ["SKILL.md"]
+    text = skill.files["SKILL.md"]
+    assert text.startswith(
+        "---\nname: tell-story\ndescription: Tells a story.\nmetadata:\n  version: 0.1.0\n  forge-kind: prompt\n"
+        "  forge-origin: builder-created\n  forge-capabilities: http_get log\n---\n\n# Tell story\n\nTells a story.\n\n"
+        "## When to use it\n\nWhen somebody is sad.\n\n"
+        "## How to proceed\n\n1. Ask for a theme\n2. Think of an ending\n3. Tell it\n\n"
+    )
+    assert template_skill(STORY) == skill
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"), [(SkillKind.SCRIPT, "skill.py"), (SkillKind.LOCAL, "scripts/run.py")]
+)
+def test_a_program_nobody_wrote_yet_says_so_twice(kind: SkillKind, path: str):
+    skill = template_skill(SkillText("tell-story", "Tells a story.", kind, steps="Ask. Tell."))
+    assert manifest_of(skill).kind is kind
+    assert "LEFT TO WRITE" in skill.files[path]
+    assert f"`{path}` is a frame" in skill.files["SKILL.md"]
+    cases = [
+        SkillCase.model_validate_json(text) for name, text in skill.files.items() if name.startswith("tests/")
+    ]
+    assert len(cases) == 3
+
+
+def test_what_a_model_wrote_is_kept_as_it_is():
+    cases = tuple(
+        SkillCase(name=name, input={"a": 1}, expect={"ü": 2}) for name in ("Adds", "adds!", "→", "x" * 200)
+    )
+    text = SkillText(
+        "adder",
+        "Adds.",
+        SkillKind.SCRIPT,
+        body="# Adder\n\nAdds.",
+        source="def run(input):\n    ...",
+        cases=cases,
+    )
+    skill = render_skill(text)
+    assert list(skill.files) == [
+        "SKILL.md",
+        "skill.py",
+        "tests/adds-2.json",
+        "tests/adds.json",
+        "tests/case-3.json",
+        f"tests/{'x' * 48}.json",
+    ]
+    assert skill.files["skill.py"] == "def run(input):\n    ...\n"
+    assert skill.files["SKILL.md"].endswith("---\n\n# Adder\n\nAdds.\n")
+    assert json.loads(skill.files["tests/adds.json"]) == {
+        "name": "Adds",
+        "input": {"a": 1},
+        "expect": {"ü": 2},
+    }
+
+
+OWN = SkillFiles(
+    name="adder",
+    files={
+        "SKILL.md": "---\nname: adder\ndescription: Adds.\nlicense: MIT\nmetadata:\n  author: Ines\n  version: '1.4'\n"
+        "  forge-kind: script\n  forge-capabilities: kv\n---\n\n# Adder\n\nMine.\n\n## How to proceed\n\nOld.\n\n## More\n\nKept.\n",
+        "skill.py": "def run(input):\n    return {'sum': 3}\n",
+        "tests/one.json": '{"name": "one", "input": {}, "expect": {}}',
+        "references/notes.md": "Notes",
+        "LICENSE": "MIT",
+    },
+)
+
+
+def test_changing_a_skill_keeps_what_is_not_ours_and_takes_the_next_version():
+    text = SkillText("adder", "Adds up.", SkillKind.SCRIPT, body="New.", source="def run(input): ...")
+    skill = render_skill(text, OWN)
+    manifest = manifest_of(skill)
+    assert (manifest.description, manifest.license) == ("Adds up.", "MIT")
+    assert manifest.metadata == {"author": "Ines", "version": "1.4.1", "forge-kind": "script"}
+    assert {path for path in skill.files} == {"SKILL.md", "skill.py", "references/notes.md", "LICENSE"}
+    assert skill.files["skill.py"] == "def run(input): ...\n"
+
+
+def test_without_a_model_a_changed_skill_keeps_its_source_its_tests_and_its_other_words():
+    text = SkillText(
+        "adder", "Adds up.", SkillKind.SCRIPT, steps="Add.\nTell.", capabilities=(Capability.KV,)
+    )
+    skill = template_skill(text, OWN)
+    assert {**skill.files, "SKILL.md": ""} == {**OWN.files, "SKILL.md": ""}
+    body = read_skill_md(skill.files["SKILL.md"], "adder").body
+    assert body == "# Adder\n\nMine.\n\n## How to proceed\n\n1. Add.\n2. Tell.\n\n## More\n\nKept.\n"
+    told = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, trigger="Always."), OWN)
+    assert told.files["SKILL.md"].endswith("## More\n\nKept.\n\n## When to use it\n\nAlways.\n")
+
+
+def test_instructions_that_become_a_program_get_a_frame_and_the_other_way_round_none():
+    prompt = template_skill(STORY)
+    script = template_skill(SkillText("tell-story", "Tells a story.", SkillKind.SCRIPT), prompt)
+    assert "skill.py" in script.files
+    assert manifest_of(script).version == "0.1.1"
+    assert list(template_skill(STORY, script).files) == ["SKILL.md"]
+
+
+def test_a_name_and_capabilities_can_be_edited_alone():
+    skill = edited(OWN, name="summer", capabilities=(Capability.LOG, Capability.HTTP_POST))
+    assert skill.name == "summer"
+    manifest = manifest_of(skill)
+    assert (manifest.name, manifest.version) == ("summer", "1.4")
+    assert manifest.capabilities == [Capability.HTTP_POST, Capability.LOG]
+    assert edited(skill, name="adder", capabilities=(Capability.KV,)) == OWN
+
+
+@pytest.mark.parametrize(
+    ("version", "after"),
+    [
+        ("0.1.0", "0.1.1"),
+        ("1", "1.0.1"),
+        ("2.9", "2.9.1"),
+        ("1.2.3-beta", "1.2.4"),
+        ("new", "0.1.0"),
+        ("", "0.1.0"),
+    ],
+)
+def test_the_version_after(version: str, after: str):
+    assert bumped(version) == after
+
+
+words = st.text(
+    st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), min_size=1, max_size=200
+)
+nasty = words | st.sampled_from(
+    [
+        "---\nname: x\n---",
+        '"""',
+        "'''\n\\",
+        "# -*- coding: utf-7 -*-",
+        "```",
+        "</skill>",
+        "a\n## When to use it\nb",
+        "\u2028x",
+        "\r",
+    ]
+)
+
+
+@given(nasty.filter(lambda text: bool(text.strip())), nasty, nasty, st.sampled_from(SkillKind))
+def test_whatever_people_say_the_files_are_valid(description: str, trigger: str, steps: str, kind: SkillKind):
+    skill = template_skill(SkillText("any", description, kind, trigger, steps))
+    assert manifest_of(skill).description == description
+    front = yaml.safe_load(skill.files["SKILL.md"].split("---\n", 2)[1])
+    assert set(front) <= set(FIELDS)
+    assert skill.files["SKILL.md"].count("\n## When to use it\n") == 1
+    for path, text in skill.files.items():
+        if path.endswith(".py"):
+            compile(text.encode(), path, "exec")
