@@ -32,6 +32,7 @@ from forge.skills.models import MAX_DESCRIPTION, SkillKind
 MOST_TAGS, MOST_OF_TAG = 5, 40
 MOST_OF_DESCRIPTION = 1000
 MOST_OF_PASSAGE = 4000
+MOST_OF_TRIGGER = 300
 KIND_NAMES = {
     SkillKind.PROMPT: "Instructions",
     SkillKind.SCRIPT: "A script",
@@ -149,12 +150,13 @@ def to_skill_request(state: State) -> SkillBuildRequest:
 
 def _skill_description(state: State, known: Fields, about: str) -> str:
     """What it does and when to use it: all that a bot sees before it takes a skill up."""
-    is_as_it_was = bool(known.description) and known.description == state.basis.fields.description
-    what = about if is_as_it_was else sentence(one_line(about)) or "A skill."
     when = sentence(one_line(known.trigger or ""))
+    if not when and known.description and known.description == state.basis.fields.description:
+        return known.description
+    what = sentence(one_line(about)) or "A skill."
     if not when or when.casefold() in what.casefold():
         return shortened(what, MAX_DESCRIPTION)
-    return f"{shortened(what, MAX_DESCRIPTION - 301)} {shortened(when, 300)}"
+    return f"{shortened(what, MAX_DESCRIPTION - MOST_OF_TRIGGER - 1)} {shortened(when, MOST_OF_TRIGGER)}"
 
 
 def missing(state: State) -> list[str]:

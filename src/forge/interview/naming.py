@@ -19,6 +19,7 @@ from forge.interview.wording import (
 )
 from forge.kernel.hashing import hash_text
 from forge.skills.models import MAX_SKILL_NAME
+from forge.skills.words import singular
 
 MOST_WORDS = 4
 
@@ -86,6 +87,7 @@ _ANY_GIVEN = ("Atlas", "Juno", "Robin", "Nova", "Ember")
 _CALLED = re.compile(
     r"(?<![\w-])(?:called|named|name it|call it|call her|call him)\s+[\"“'«]?([^\s\"“”'«»,.;:!?]+(?: [A-Z][^\s\"“”'«»,.;:!?]*){0,3})"
 )
+_FOR = re.compile(r"(?:an?|the|my|our)\s+(\w+)\s+(?:for|of)\s+([^,.;:!?]+)", re.IGNORECASE)
 _ARTICLES = frozenset(("a", "an", "the", "my", "our"))
 
 
@@ -127,6 +129,8 @@ def _telling(description: str, purpose: Purpose) -> Iterator[str]:
     text = wish(description)
     if phrase := _noun_phrase(text):
         yield _titled(phrase)
+    if doer := _doer_for(text):
+        yield doer
     if agent := _agent_name(text):
         yield agent
     about = [_singular(word) for word in subjects_of(text)]
@@ -157,6 +161,13 @@ def _noun_phrase(text: str) -> list[str]:
         return []
     named = [word for word in phrase if word not in ("bot", "ai")]
     return named if len(named) > 1 else []
+
+
+def _doer_for(text: str) -> str | None:
+    """`a translator for old letters` is `Old Letter Translator`."""
+    found = _FOR.match(text)
+    about = [_singular(word) for word in salient(found[2])[: MOST_WORDS - 2]] if found else []
+    return _titled([*about, found[1].lower()]) if found and about and found[1].lower() != "bot" else None
 
 
 def _agent_name(text: str) -> str | None:
@@ -195,11 +206,7 @@ def _base(word: str) -> str:
 
 
 def _singular(word: str) -> str:
-    if word in _PLURALS or not word.isascii() or len(word) < 4 or not word.endswith("s"):
-        return word
-    if word.endswith(("ss", "us", "is")):
-        return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+    return word if word in _PLURALS or not word.isascii() else singular(word)
 
 
 def _titled(parts: Sequence[str]) -> str:
