@@ -63,7 +63,8 @@ _KINDS = {
     SkillKind.SCRIPT: ("script", "python", "code", "wasm"),
     SkillKind.LOCAL: ("local", "program", "machine", "command"),
 }
-_LIST = re.compile(r"[,;\n•]+|\s+(?:and|und|et|y)\s+|(?:^|\s)[-*]\s+", re.IGNORECASE)
+_LIST = re.compile(r"[,;\n]+|\s+and\s+", re.IGNORECASE)
+_BULLET = re.compile(r"^[-*•]\s+")
 _REMOVE = re.compile(r"(?:remove|drop|delete|without|no longer)\s+", re.IGNORECASE)
 _ADD = re.compile(r"^(?:add|also|and)\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
@@ -352,8 +353,8 @@ def _plain(said: str) -> str:
 
 
 def _list(said: str, most: int, otherwise: str) -> list[str]:
-    parts = [one_line(part).strip(" .\"'“”") for part in _LIST.split(said)]
-    found = list({part.casefold(): part for part in parts if part}.values())
+    parts = [_BULLET.sub("", one_line(part)).strip(" \"'“”").rstrip(".") for part in _LIST.split(said)]
+    found = list({part.casefold(): part for part in reversed(parts) if part}.values())[::-1]
     if not found or any(len(part) > most for part in found):
         raise Unclear(otherwise)
     return found

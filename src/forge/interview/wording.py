@@ -1,7 +1,6 @@
 """What can be told from a person's words without a model: which of them carry meaning, and how they fit elsewhere."""
 
 import re
-import unicodedata
 
 from forge.kernel.text import whole_characters
 
@@ -22,7 +21,11 @@ _GENERIC_WORDS = """
 """
 _STOP, _GENERIC = frozenset(_STOP_WORDS.split()), frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_HIDDEN = frozenset("\u200b\u200e\u200f\u2028\u2029\u2060\ufeff")
+_LINE_END = re.compile("\r\n?|[\u2028\u2029]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+    "\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]"
+)
 _ASKING = re.compile(
     r"^(?:(?:hi|hello|hey)[\s,!.]+)?(?:please[\s,]+)?"
     r"(?:(?:i|we)(?:['\u2019]d| would)?\s+(?:want|need|like|am looking for|are looking for)\s+(?:to\s+(?:have|make|build|create)\s+)?"
@@ -34,13 +37,7 @@ _ASKING = re.compile(
 
 def cleaned(text: str) -> str:
     """Without characters that nobody sees or that turn the others around; lines and spaces are kept."""
-    return "".join(one for one in whole_characters(text) if one in "\n\t" or _is_shown(one)).strip()
-
-
-def _is_shown(character: str) -> bool:
-    if character in _HIDDEN or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
-        return False
-    return unicodedata.category(character) not in ("Cc", "Cn", "Co", "Cs")
+    return _UNSEEN.sub("", _LINE_END.sub("\n", whole_characters(text))).strip()
 
 
 def one_line(text: str) -> str:
