@@ -28,6 +28,7 @@ router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
 
 SessionId = Annotated[str, Path(pattern=SESSION_PATTERN)]
 DryRun = Annotated[bool, Query(description="Only show what would be written.")]
+Wait = Annotated[bool, Query(description="For the first turn; otherwise it comes over the WebSocket.")]
 
 
 def _interviews(request: Request) -> Interviews:
@@ -38,9 +39,11 @@ Service = Annotated[Interviews, Depends(_interviews)]
 
 
 @router.post("/sessions")
-async def create_session(caller: Writer, body: NewSession, interviews: Service) -> Envelope[SessionView]:
+async def create_session(
+    caller: Writer, body: NewSession, interviews: Service, wait: Wait = True
+) -> Envelope[SessionView]:
     """Begin an interview, with Forge's first turn."""
-    return _view(await interviews.start(caller.account_id, body))
+    return _view(await interviews.start(caller.account_id, body, waits=wait))
 
 
 @router.post("/sessions/{session_id}/answer")

@@ -34,9 +34,10 @@ export const draftsQuery = queryOptions<InterviewDraft[]>({
   queryFn: ({ signal }) => unwrap(http.GET("/api/v1/builder/drafts", { signal })),
 });
 
-/** Whatever is left out is the server's own default. */
-export function startInterview(body: Partial<NewInterview>): Promise<Interview> {
-  return unwrap(http.POST("/api/v1/builder/sessions", { body: body as NewInterview }));
+/** At once: a model's first turn comes when it is there. Whatever is left out is the server's own default. */
+export function startInterview(given: Partial<NewInterview>): Promise<Interview> {
+  const params = { query: { wait: false } };
+  return unwrap(http.POST("/api/v1/builder/sessions", { params, body: given as NewInterview }));
 }
 
 type Answered = { id: string; answer: InterviewAnswer; revision: number };

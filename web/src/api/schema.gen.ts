@@ -10069,7 +10069,10 @@ export interface operations {
     };
     create_session_api_v1_builder_sessions_post: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description For the first turn; otherwise it comes over the WebSocket. */
+                wait?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;

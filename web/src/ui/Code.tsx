@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import { useEffect, useState } from "react";
 import { CopyButton } from "./CopyButton";
 import type { Line } from "./code/highlight";
@@ -10,10 +11,12 @@ type Props = {
   language: string;
   /** More of it is still to come: it is coloured when it is whole. */
   isGrowing?: boolean;
+  /** Long lines are prose: they go on below. */
+  isWrapped?: boolean;
 };
 
 /** A block of code, with its colours as soon as they are known, to be copied. */
-export function Code({ text, language, isGrowing = false }: Props) {
+export function Code({ text, language, isGrowing = false, isWrapped = false }: Props) {
   const lines = useHighlighted(text, language, isGrowing);
   return (
     <figure className="overflow-hidden rounded-md border border-line bg-bg">
@@ -23,7 +26,13 @@ export function Code({ text, language, isGrowing = false }: Props) {
           <CopyButton text={text} label="Copy code" iconOnly />
         </span>
       </figcaption>
-      <pre tabIndex={0} className="mono overflow-x-auto px-2.5 py-2 leading-[18px] -outline-offset-2">
+      <pre
+        tabIndex={0}
+        className={clsx(
+          "mono overflow-x-auto px-2.5 py-2 leading-[18px] -outline-offset-2",
+          isWrapped && "break-words whitespace-pre-wrap",
+        )}
+      >
         <code>{lines ? <Coloured lines={lines} /> : text}</code>
       </pre>
     </figure>

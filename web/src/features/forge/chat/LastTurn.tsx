@@ -55,7 +55,12 @@ function Waiting({ session, turn, talk, review, setUp, edit, field }: Props & { 
         />
       )}
       {turn.action === "show_preview" && <PreviewCard session={session} preview={turn.preview} />}
-      {isReady && <PreviewCard session={session} preview={session.preview} />}
+      {isReady && (
+        // Beside the conversation it stands anyway.
+        <div className="lg:hidden">
+          <PreviewCard session={session} preview={session.preview} />
+        </div>
+      )}
       {isReady && session.trial && <Trial report={session.trial} />}
       <Refusal error={talk.problem ?? review.error} />
       <div className="flex flex-wrap items-center gap-2">

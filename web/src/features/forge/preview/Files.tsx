@@ -18,7 +18,7 @@ type Props = { session: Interview; shown: Wanted; review: Review };
 /** The exact files: what would be written, or what was. */
 export function Files({ session, shown, review }: Props) {
   const files = useQuery(filesQuery(session.session_id, shown));
-  const isOutdated = JSON.stringify(shown) !== JSON.stringify(review.wanted);
+  const isOutdated = !session.made && JSON.stringify(shown) !== JSON.stringify(review.wanted);
   return (
     <div className="space-y-2">
       {isOutdated && (
@@ -29,6 +29,7 @@ export function Files({ session, shown, review }: Props) {
       )}
       {files.isPending && <SkeletonRows rows={6} label="Loading the files" />}
       {files.isError && <ErrorState error={files.error} retry={files.refetch} />}
+      {files.data?.length === 0 && <p className="py-2 text-dim">No file would be another than it is.</p>}
       {files.data && files.data.length > 0 && <Tabs files={files.data} />}
     </div>
   );
@@ -62,7 +63,8 @@ function Tabs({ files }: { files: readonly FileChange[] }) {
 }
 
 function Content({ file: { path, before = null, content } }: { file: FileChange }) {
-  if (before === null || before === content) return <Code text={content} language={languageOf(path)} />;
+  if (before === null || before === content)
+    return <Code isWrapped text={content} language={languageOf(path)} />;
   return <Diff diff={compare(before, content, { left: "as it is", right: "as it will be" })} />;
 }
 

@@ -43,8 +43,7 @@ export function BotReview({ session, config, change, back }: Props) {
             onChange={(event) => change({ description: event.target.value })}
           />
           <p className="flex flex-wrap items-center gap-1.5 text-xs text-dim">
-            <Chip>{config.category}</Chip>
-            {config.tags.map((tag) => (
+            {[...new Set([config.category, ...config.tags])].map((tag) => (
               <Chip key={tag}>{tag}</Chip>
             ))}
           </p>

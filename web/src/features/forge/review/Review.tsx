@@ -38,7 +38,7 @@ export function Review({ session, talk, review }: Props) {
       {config && <BotReview session={session} config={config} change={review.change} back={talk.back} />}
       {request && <SkillReview session={session} request={request} change={review.change} />}
       <Refusal error={review.error ?? talk.problem} />
-      <div className="flex flex-wrap items-center gap-2">
+      <div className="sticky bottom-0 -mx-4 flex flex-wrap items-center gap-2 border-t border-line bg-bg px-4 py-2.5 max-sm:-mx-3 max-sm:px-3">
         <Button
           look="ghost"
           disabled={talk.isSending || session.lines.length === 0}

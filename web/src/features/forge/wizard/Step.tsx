@@ -22,6 +22,7 @@ export function Step({ session, turn, talk, setUp }: Props) {
   useTurnFocus(session.revision, heading);
   useShortcut("b", { label: "Back", group: "Answers", enabled: mayGoBack }, () => talk.back());
   const begin = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && turn.action === "show_preview") return talk.confirm(true);
     if (event.key !== "ArrowDown") return;
     event.currentTarget.parentElement?.querySelector<HTMLElement>("ol button")?.focus();
     event.preventDefault();
@@ -60,7 +61,7 @@ export function Step({ session, turn, talk, setUp }: Props) {
             disabled={talk.isSending}
             onClick={() => talk.confirm(true)}
           >
-            Go on <ArrowRight size={13} aria-hidden />
+            Go on <ArrowRight size={13} aria-hidden /> <Kbd keys="enter" />
           </Button>
         )}
       </div>
