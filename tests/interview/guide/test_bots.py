@@ -4,6 +4,7 @@ import pytest
 from tests.interview.guide.offers import DESCRIPTIONS, FACTS, KEYLESS, OPUS
 from tests.interview.walking import (
     choose,
+    hear,
     new_state,
     on_to,
     one_on,
@@ -14,12 +15,13 @@ from tests.interview.walking import (
     topic,
 )
 
+from forge.interview import engine
 from forge.interview.categories import Known, defaults_for
 from forge.interview.completing import to_config
 from forge.interview.config import DEFAULT_MODEL, Fields
 from forge.interview.guide import next_question
 from forge.interview.phases import Phase, is_before
-from forge.interview.state import Basis, Facts, State
+from forge.interview.state import Basis, Facts, Speaker, State
 from forge.interview.turns import AskQuestion, Clarify
 
 
@@ -202,3 +204,21 @@ def test_the_model_phase_comes_after_the_personality():
     assert question_of(state).phase is Phase.MODEL
     assert question_of(state).options[0].id == "inventive"
     assert to_config(choose(state)).model_settings.temperature == 0.9
+
+
+def test_what_a_model_asked_before_it_fell_silent_is_not_asked_again():
+    state = started(DESCRIPTIONS[Known.CREATIVE], facts=FACTS, speaker=Speaker.MODEL)
+    options = [
+        {"label": "Dry", "reason": "You like it.", "value": "dry"},
+        {"label": "Wild", "reason": "Why not."},
+    ]
+    asking = {
+        "action": "ask_question",
+        "phase": "personality",
+        "question": "Which voice?",
+        "options": options,
+    }
+    state = choose(hear(state, field="tone", **asking))
+    state = to_the_end(engine.give_up(state, "The model does not answer."))
+    assert "tone" not in topics(state)
+    assert state.config.tone == "dry"
