@@ -9,13 +9,13 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge.documents.text import unusable_text
-from forge.errors import Conflict, Invalid, NotFound, TooLarge
+from forge.errors import Conflict, ForgeError, Invalid, NotFound, TooLarge
 from forge.skills.manifest import SKILL_MD, read_skill_md
 from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, SkillFiles
 from forge.workspace.entries import IGNORED, EntryKind
@@ -47,6 +47,14 @@ class Kept:
     """False when it was there already, just so."""
 
 
+@dataclass(frozen=True)
+class Seen:
+    text: str
+    """Of SKILL.md, as it is."""
+    files: list[str]
+    """All others, sorted."""
+
+
 class SkillFolders:
     """All methods block."""
 
@@ -67,14 +75,10 @@ class SkillFolders:
         with self._reading():
             return is_name(name) and os.path.lexists(self.root / name)
 
-    def look(self, name: str) -> tuple[str, list[str]]:
-        """SKILL.md as it is, and the names of all other files, sorted. Raises NotFound, Invalid or TooLarge."""
-        checked_name(name)
+    def look(self, names: Iterable[str]) -> dict[str, Seen | ForgeError | None]:
+        """Each of these, or why it cannot be read; None when there is nothing of the name."""
         with self._reading() as files:
-            if files is None:
-                raise missing(name)
-            text = _manifest_text(files, name)
-            return text, [path for path in _paths(files, name) if path != SKILL_MD]
+            return {name: self._look(files, name) for name in names}
 
     def read(self, name: str) -> SkillFiles:
         """All of its files that are text. Raises NotFound, Invalid or TooLarge."""
@@ -113,6 +117,15 @@ class SkillFolders:
                 raise missing(name) from error
             os.fsync(root)
             _remove(_GONE + name, root)
+
+    def _look(self, files: Files | None, name: str) -> Seen | ForgeError | None:
+        try:
+            if not os.path.lexists(self.path(name)) or files is None:
+                return None
+            text = _manifest_text(files, name)
+            return Seen(text, [path for path in _paths(files, name) if path != SKILL_MD])
+        except ForgeError as error:
+            return error
 
     def _put(self, skill: SkillFiles, root: int, files: Files, *, is_new: bool) -> None:
         name, new = skill.name, _NEW + skill.name

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
-from forge.errors import ForgeError, Invalid, NotFound
-from forge.skills.folders import Kept, SkillFolders, checked_name, taken
+from forge.errors import ForgeError, Invalid
+from forge.skills.folders import Kept, Seen, SkillFolders, checked_name, missing, taken
 from forge.skills.manifest import SKILL_MD, read_skill_md
 from forge.skills.models import Skill, SkillFiles, SkillSource
 from forge.skills.starters import starter_files, starters
@@ -32,11 +32,14 @@ class Library:
 
     async def look(self, names: Iterable[str]) -> dict[str, Skill | ForgeError]:
         """Each of these, or why it cannot be had."""
-        return await asyncio.to_thread(lambda: {name: self._found(name) for name in names})
+        return await asyncio.to_thread(self._look, list(names))
 
     async def find(self, name: str) -> Skill:
         """Raises NotFound, or Invalid when there is one that cannot be read."""
-        return await asyncio.to_thread(self._find, name)
+        found = (await self.look([name]))[name]
+        if isinstance(found, ForgeError):
+            raise found
+        return found
 
     async def exists(self, name: str) -> bool:
         """In the data directory or among the starters, readable or not."""
@@ -59,24 +62,9 @@ class Library:
         """From the data directory, for good. Raises NotFound."""
         await asyncio.to_thread(self._folders.remove, name)
 
-    def _found(self, name: str) -> Skill | ForgeError:
-        try:
-            return self._find(name)
-        except ForgeError as error:
-            return error
-
-    def _find(self, name: str) -> Skill:
-        try:
-            text, files = self._folders.look(name)
-        except NotFound:
-            if name in starters() and not self._folders.has(name):
-                return starters()[name]
-            raise
-        found = read_skill_md(text, name)
-        if found.manifest is None:
-            problem = found.problems[0]
-            raise Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
-        return Skill(manifest=found.manifest, body=found.body, source=SkillSource.LIBRARY, files=files)
+    def _look(self, names: list[str]) -> dict[str, Skill | ForgeError]:
+        seen = self._folders.look(names)
+        return {name: _skill(name, seen[name]) for name in names}
 
     def _read(self, name: str) -> SkillFiles:
         if name in starters() and not self._folders.has(name):
@@ -93,3 +81,15 @@ class Library:
         if self._folders.has(checked_name(name)):
             return Kept(self.path(name), is_new=False, is_changed=False)
         return self._folders.write(self._read(name), replace=False)
+
+
+def _skill(name: str, seen: Seen | ForgeError | None) -> Skill | ForgeError:
+    if seen is None:
+        return starters().get(name) or missing(name)
+    if isinstance(seen, ForgeError):
+        return seen
+    found = read_skill_md(seen.text, name)
+    if found.manifest is None:
+        problem = found.problems[0]
+        return Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
+    return Skill(manifest=found.manifest, body=found.body, source=SkillSource.LIBRARY, files=seen.files)
