@@ -107,7 +107,7 @@ def interview_script(
 
     `faults` go wrong at the turn of that number, as in any script: `{1: {"kind": "529", "times": 2}}`.
     """
-    played = [_played(turn, kind) for turn in turns]
+    played = [_played(turn, kind) for turn in turns or [ready()]]
     for number, fault in (faults or {}).items():
         played[number]["fault"] = fault
     text = soul if isinstance(soul, dict) else {"text": soul}

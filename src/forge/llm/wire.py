@@ -49,7 +49,21 @@ def to_wire(
             sent[-1] = wire.ModelRequest([*last.parts, *parts])
         else:
             sent.append(wire.ModelRequest(parts))
-    return sent
+    return sent if kind is ProviderKind.ANTHROPIC else [_in_one(message) for message in sent]
+
+
+def _in_one(message: wire.ModelMessage) -> wire.ModelMessage:
+    """With texts in a row as one: where each would be a message of its own, some models take no two of one side."""
+    if not isinstance(message, wire.ModelRequest):
+        return message
+    parts: list[wire.ModelRequestPart] = []
+    for part in message.parts:
+        match parts[-1:], part:
+            case [wire.UserPromptPart(content=str(before))], wire.UserPromptPart(content=str(text)):
+                parts[-1] = wire.UserPromptPart(f"{before}\n\n{text}")
+            case _:
+                parts.append(part)
+    return wire.ModelRequest(parts)
 
 
 def _request_parts(message: UserMessage) -> list[wire.ModelRequestPart]:

@@ -4,12 +4,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, MOST_VARIANTS, Fields, SkillRequest
-from forge.interview.naming import skill_slug
+from forge.bots.models import MAX_NAME
+from forge.interview.completing import MOST_OF_DESCRIPTION, MOST_OF_PASSAGE
+from forge.interview.config import (
+    DEFAULT_MODEL,
+    MOST_SKILLS,
+    MOST_VARIANTS,
+    Fields,
+    SkillRequest,
+    VariantFields,
+)
+from forge.interview.naming import skill_slug, untaken
 from forge.interview.phases import Mode, Phase
-from forge.interview.speaking.reply import ModelPatch
+from forge.interview.speaking.reply import ModelPatch, ModelVariant
 from forge.interview.state import State
 from forge.interview.wording import shortened
+from forge.skills.models import MAX_DESCRIPTION, Capability
 
 _BOT_PHASES = {
     "name": Phase.BASICS,
@@ -40,13 +50,12 @@ FIELD_PHASES: dict[Mode, dict[str, Phase]] = {
 }
 """What can be asked in an interview of a mode, and where it belongs."""
 _LONGEST = {
-    "name": 200,
-    "description": 1_000,
+    "description": MOST_OF_DESCRIPTION,
     "tone": 200,
-    "purpose": 4_000,
-    "boundaries": 4_000,
-    "trigger": 4_000,
-    "steps": 4_000,
+    "purpose": MOST_OF_PASSAGE,
+    "boundaries": MOST_OF_PASSAGE,
+    "trigger": MOST_OF_PASSAGE,
+    "steps": MOST_OF_PASSAGE,
 }
 _MOST = {"tags": (5, 40), "traits": (8, 100)}
 """How many of a list, and how long each."""
@@ -74,21 +83,18 @@ def _fitted(state: State, name: str, value: Any) -> Any:
     if value is None:
         return None
     match name:
-        case "name" if state.mode is Mode.SKILL:
-            return skill_slug(value)
+        case "name":
+            return _name(state, value)
         case "model":
             return _offered_model(state, value)
         case "skills":
             return _skills(state, value)
         case "variants":
-            return [
-                {"name": shortened(one.name, 200), "difference": shortened(one.difference or "", 4_000)}
-                for one in value[:MOST_VARIANTS]
-            ]
+            return _variants(state, value)
         case "kind":
             return value.casefold()
         case "capabilities":
-            return [one.casefold() for one in value]
+            return _capabilities(value)
         case "tags" | "traits":
             most, longest = _MOST[name]
             return [shortened(one, longest) for one in dict.fromkeys(value)][:most]
@@ -96,6 +102,34 @@ def _fitted(state: State, name: str, value: Any) -> Any:
             return shortened(value, _LONGEST[name])
         case _:
             return value
+
+
+def _name(state: State, said: str) -> str | None:
+    if state.mode is Mode.SKILL:
+        return skill_slug(said)
+    return shortened(said, MAX_NAME) if _is_a_name(said) else None
+
+
+def _is_a_name(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+def _variants(state: State, said: list[ModelVariant]) -> list[VariantFields]:
+    """No more than are wanted, each with a name of its own."""
+    variants: list[VariantFields] = []
+    for one in said[: state.basis.variants or MOST_VARIANTS]:
+        if _is_a_name(one.name):
+            name = shortened(untaken(one.name, [other.name for other in variants]), MAX_NAME)
+            variants.append(
+                VariantFields(name=name, difference=shortened(one.difference or "", MOST_OF_PASSAGE))
+            )
+    return variants
+
+
+def _capabilities(said: list[str]) -> list[Capability] | None:
+    """Those there are. A list of none of them says nothing; an empty one says that nothing is needed."""
+    known = [one for one in Capability if one in {name.casefold() for name in said}]
+    return known if known or not said else None
 
 
 def _offered_model(state: State, said: str) -> str | None:
@@ -111,7 +145,9 @@ def _skills(state: State, names: list[str]) -> list[SkillRequest]:
     for offer in state.facts.skills:
         known.setdefault(
             offer.name,
-            SkillRequest(name=offer.name, description=offer.description, skill_type=offer.kind),
+            SkillRequest(
+                name=offer.name, description=offer.description[:MAX_DESCRIPTION], skill_type=offer.kind
+            ),
         )
     wanted = dict.fromkeys(found for name in names if (found := skill_slug(name)) and found != "none")
     return [known.get(name) or SkillRequest(name=name) for name in wanted][:MOST_SKILLS]

@@ -6,10 +6,10 @@ from forge.bots.files.markdown import lines, sections
 from forge.bots.files.soul import SECTIONS
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import BuilderConfig, PersonalityConfig
-from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS, UNCLEAR
+from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS
 from forge.interview.speaking.prompt import MOST_OF_ONE, framed, plain
 from forge.interview.state import State
-from forge.interview.wording import cleaned, listed, sentence
+from forge.interview.wording import cleaned, listed, one_line, sentence, words
 from forge.llm.answers import why_unusable
 from forge.llm.errors import AnswerUnusable
 from forge.llm.gateway import Gateway
@@ -22,7 +22,7 @@ MOST_OF_TALK = 8_000
 """Characters of the interview that are shown; of a longer one the end."""
 _FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n\1\s*\Z", re.DOTALL)
 _FRONT = re.compile(r"\A\s*---[ \t]*\n.*?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
+_STRUCTURE = re.compile(r"^ {0,3}(?:#{1,6}(?=\s|$)|`{3,}.*|~{3,}.*)\s*", re.MULTILINE)
 
 SYSTEM = """\
 You write the soul of a bot: the text that tells it who it is, read by the bot itself before every conversation. You are \
@@ -140,36 +140,45 @@ def template_soul(config: BuilderConfig) -> str:
     )
 
 
+def _prose(text: str) -> str:
+    """Without headings and fences: somebody's words must not end the section they stand in."""
+    return _STRUCTURE.sub("", text).strip()
+
+
 def _personality(name: str, personality: PersonalityConfig) -> str:
-    tone = TONES.get(personality.tone.casefold())
-    who = f"You are {name}."
-    who += (
-        f" {tone}"
-        if tone
-        else f" Your tone is {personality.tone.rstrip('.')}; it stays the same whoever asks."
-    )
-    known = {trait: TRAITS.get(trait.casefold()) for trait in personality.traits}
+    known = {one_line(trait): TRAITS.get(trait.casefold().strip()) for trait in personality.traits}
     shown = [text for text in known.values() if text]
-    other = [trait for trait, text in known.items() if not text]
-    if other:
-        shown.append(
-            f"You are {listed(other)}, and it shows in what you do rather than in what you say about it."
-        )
-    habit = (
-        "You answer what was asked before you add anything. You say what you know, what you guess and what you do not "
-        "know, and keep the three apart. A good argument changes your mind."
-    )
-    return "\n\n".join([who, *([" ".join(shown)] if shown else []), habit])
+    if other := [trait for trait, text in known.items() if trait and not text]:
+        shown.append(f"You are {listed(other)}: it shows in what you do, not in what you say about yourself.")
+    paragraphs = [f"You are {one_line(name)}. {_tone(personality.tone)}", " ".join(shown), _HABIT]
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _tone(said: str) -> str:
+    tone = one_line(said)
+    if meant := TONES.get(tone.casefold()):
+        return meant
+    parts = [TONES[word] for word in words(tone) if word in TONES][:2]
+    return " ".join([sentence(f"Your tone is {tone}"), *parts])
+
+
+_HABIT = (
+    "You answer what was asked before you add anything. You say what you know, what you guess and what you do not know, "
+    "and keep the three apart. A good argument changes your mind."
+)
+_UNCLEAR = (
+    "When a request can be read in more than one way and the difference matters, ask one short question; otherwise take "
+    "the most likely reading, say which one you took, and go ahead. Leave people with something they can use: an answer, "
+    "a draft, a next step."
+)
 
 
 def _purpose(personality: PersonalityConfig) -> str:
-    return f"{sentence(personality.purpose)}\n\n{UNCLEAR}"
+    purpose = sentence(_prose(personality.purpose))
+    return "\n\n".join([purpose, _UNCLEAR] if purpose else [_UNCLEAR])
 
 
 def _boundaries(personality: PersonalityConfig) -> str:
-    own = [
-        sentence(bare)
-        for line in (personality.boundaries or "").splitlines()
-        if (bare := line.strip().lstrip("-*•").strip())
-    ]
+    asked = (line.strip().lstrip("-*•").strip() for line in _prose(personality.boundaries or "").splitlines())
+    own = [sentence(rule) for rule in asked if rule]
     return "\n".join(f"- {rule}" for rule in [*own, *HONESTY])

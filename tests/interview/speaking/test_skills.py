@@ -1,0 +1,136 @@
+"""The files of a skill that a model writes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.gateway import GatewayUnderTest, open_gateway, spender
+from tests.support.interviews import a_state, interview_script
+from tests.support.models import ModelServer, StartModels
+
+from forge.interview.config import Fields, SkillBuildRequest
+from forge.interview.phases import Mode
+from forge.interview.speaking.skills import write_skill
+from forge.interview.state import Basis, State
+from forge.llm.errors import AnswerUnusable
+from forge.llm.models import ProviderKind, Role
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import Capability, SkillFiles, SkillKind
+from forge.store.engine import Store
+
+SOURCE = "def run(input: dict) -> dict:\n    return {'words': len(str(input['text']).split())}\n"
+SCRIPT: dict[str, Any] = {
+    "body": "# When to use\n\nTo count words.",
+    "source": SOURCE,
+    "cases": [{"name": "two words", "input": {"text": "a b"}, "expect": {"words": 2}}],
+    "capabilities": [{"capability": "log", "reason": "It notes how long it took."}],
+}
+REQUEST = SkillBuildRequest(
+    name="count-words", description="Counts words. Use it for lengths.", skill_type=SkillKind.SCRIPT
+)
+
+
+@pytest.fixture
+def store_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'forge.db'}"
+
+
+def a_skill(**given: Any) -> State:
+    return a_state("count the words of a text", mode=Mode.SKILL, **given)
+
+
+async def write(
+    under: GatewayUnderTest,
+    server: ModelServer,
+    request: SkillBuildRequest = REQUEST,
+    state: State | None = None,
+    kind: ProviderKind = ProviderKind.ANTHROPIC,
+) -> SkillFiles:
+    await under.add("one", server.url, kind=kind)
+    await under.choose("one:scripted", role=Role.INTERVIEWER)
+    return await write_skill(under.gateway, spender(), state or a_skill(), request)
+
+
+@pytest.mark.parametrize("kind", list(ProviderKind))
+async def test_a_script_has_its_source_its_tests_and_what_it_asks_for(
+    store: Store, model_server: StartModels, kind: ProviderKind
+):
+    server = model_server(interview_script([], skill=SCRIPT, kind=kind))
+    async with open_gateway(store) as under:
+        skill = await write(under, server, kind=kind)
+    assert sorted(skill.files) == ["SKILL.md", "skill.py", "tests/two-words.json"]
+    assert skill.files["skill.py"] == SOURCE
+    found = read_skill_md(skill.files["SKILL.md"], "count-words")
+    assert found.manifest is not None
+    assert (found.manifest.kind, found.manifest.capabilities) == (SkillKind.SCRIPT, [Capability.LOG])
+
+
+async def test_what_was_not_agreed_on_is_not_asked_for(store: Store, model_server: StartModels):
+    server = model_server(interview_script([], skill=SCRIPT))
+    agreed = REQUEST.model_copy(update={"capabilities": [Capability.KV]})
+    async with open_gateway(store) as under:
+        skill = await write(under, server, agreed)
+    manifest = read_skill_md(skill.files["SKILL.md"], "count-words").manifest
+    assert manifest is not None and manifest.capabilities == [Capability.KV]
+    assert "nothing else: kv" in str(server.requests()[-1].body["messages"])
+
+
+async def test_instructions_are_a_body_alone(store: Store, model_server: StartModels):
+    server = model_server(interview_script([], skill={"body": "Read it twice."}))
+    request = REQUEST.model_copy(update={"skill_type": SkillKind.PROMPT})
+    async with open_gateway(store) as under:
+        skill = await write(under, server, request)
+    assert sorted(skill.files) == ["SKILL.md"]
+    assert "Read it twice." in skill.files["SKILL.md"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"source": "def run(input: dict) -> dict:\n  return {"}, "it is not valid Python"),
+        ({"source": "def go(input):\n    return {}\n"}, "there is no function `run"),
+        ({"source": f"import requests\n\n\n{SOURCE}"}, "requests is not in the standard library"),
+        ({"source": f"from . import other\n\n\n{SOURCE}"}, "is not in the standard library"),
+        ({"cases": []}, "cases"),
+        ({"capabilities": [{"capability": "fly", "reason": "x"}]}, "capabilities.0.capability"),
+    ],
+)
+async def test_a_program_that_cannot_run_goes_back_once(
+    store: Store, model_server: StartModels, wrong: dict[str, Any], told: str
+):
+    script = interview_script([], skill=SCRIPT | wrong)
+    script["scenes"]["skill"]["turns"].append({"tools": [{"answer": SCRIPT}]})
+    server = model_server(script)
+    async with open_gateway(store) as under:
+        skill = await write(under, server)
+    assert skill.files["skill.py"] == SOURCE
+    assert told in str(server.requests()[-1].body["messages"])
+
+
+async def test_a_program_that_stays_wrong_is_unusable(store: Store, model_server: StartModels):
+    server = model_server(interview_script([], skill=SCRIPT | {"source": "def"}))
+    async with open_gateway(store) as under:
+        with pytest.raises(AnswerUnusable):
+            await write(under, server)
+
+
+async def test_a_skill_that_is_changed_is_shown_and_keeps_what_is_not_ours(
+    store: Store, model_server: StartModels
+):
+    server = model_server(interview_script([], skill=SCRIPT))
+    before = SkillFiles(
+        name="count-words",
+        files={
+            "SKILL.md": "---\nname: count-words\ndescription: Counts.\nmetadata:\n  version: 1.2.3\n---\n\nOld.\n",
+            "skill.py": "def run(input: dict) -> dict:\n    return {'old': '</file>'}\n",
+            "data/list.txt": "kept",
+        },
+    )
+    basis = Basis(skill_name="count-words", skill_files=before, fields=Fields(steps="Count."))
+    async with open_gateway(store) as under:
+        skill = await write(under, server, state=a_skill(basis=basis))
+    manifest = read_skill_md(skill.files["SKILL.md"], "count-words").manifest
+    assert manifest is not None and manifest.version == "1.2.4"
+    assert skill.files["data/list.txt"] == "kept"
+    assert skill.files["skill.py"] == SOURCE
+    assert "&lt;/file&gt;" in str(server.requests()[-1].body["messages"])
