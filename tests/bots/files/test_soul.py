@@ -1,10 +1,13 @@
+from typing import Any
+
 import pytest
 from inline_snapshot import snapshot
 from tests.bots.files.told import told
 
 from forge.bots.files.parsed import Parsed
-from forge.bots.files.soul import default_soul, parse_soul, render_soul
+from forge.bots.files.soul import change_soul, default_soul, parse_soul, render_soul
 from forge.bots.models import Soul
+from forge.errors import Invalid
 
 BODY = "# Personality\nkind\n\n# Purpose\nhelp\n\n# Boundaries\nnone\n"
 
@@ -273,3 +276,27 @@ def test_a_bot_of_which_only_a_name_is_known_has_a_whole_soul(description: str):
     soul = default_soul("Ada", description)
     assert parse_soul(render_soul(soul)) == Parsed(soul)
     assert description in soul.body
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "body", "changed"),
+    [
+        (
+            "---\n# who\nname: Ada # me\ntraits: [a]\n---\n\nText.\n",
+            {"traits": ["b", "c"], "tone": "dry"},
+            None,
+            "---\n# who\nname: Ada # me\ntraits:\n- b\n- c\ntone: dry\n---\n\nText.\n",
+        ),
+        ("---\nname: Ada\n---\nText.\n", {}, "Other.\n", "---\nname: Ada\n---\n\nOther.\n"),
+        ("---\nname: Ada\n---", {"name": "Eve"}, "Text.\n", "---\nname: Eve\n---\n\nText.\n"),
+    ],
+)
+def test_a_soul_is_changed_key_by_key_and_its_text_as_a_whole(
+    text: str, changes: dict[str, Any], body: str | None, changed: str
+):
+    assert change_soul(text, changes, body) == changed
+
+
+def test_a_soul_that_cannot_be_read_cannot_be_changed():
+    with pytest.raises(Invalid, match=r"SOUL\.md, line 2"):
+        change_soul("---\n{name: Ada}\n---\n", {"name": "Eve"})

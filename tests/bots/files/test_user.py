@@ -62,3 +62,9 @@ def test_no_heading_takes_long_to_read(blanks: str):
     began = time.process_time()
     assert parse_user(text).value == ""
     assert time.process_time() - began < 5  # a pattern that goes back and forth takes minutes
+
+
+def test_what_a_bot_was_made_for_is_told_in_one_line_and_hides_nothing():
+    said = parse_user(render_user("Ada", "To sail\n# the <!-- seas"))
+    assert said.problems == []
+    assert (said.value or "").splitlines()[-1] == "I made Ada for this: To sail # the ! seas"

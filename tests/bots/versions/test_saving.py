@@ -3,12 +3,13 @@
 import pytest
 from tests.bots.versions.house import FIRST, START, House, saving, soul
 
-from forge.bots.errors import FileChanged
+from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.identity import change_identity
 from forge.bots.models import BotFile
 from forge.bots.versions.models import BY_HAND, FileConflict, FileState, NewAcceptance, NewRollback
 from forge.errors import Invalid, Malformed, NotFound
 from forge.kernel.hashing import hash_text
+from forge.store.engine import Tx
 from forge.store.paging import Cursor
 
 SOUL, IDENTITY, USER, SKILLS = BotFile.SOUL, BotFile.IDENTITY, BotFile.USER, BotFile.SKILLS
@@ -200,3 +201,47 @@ async def test_large_texts_of_wide_characters_are_kept_whole(house: House):
     state = await house.versions.save(house.bot, SOUL, saving(text, FIRST[SOUL]), by="Ada")
     assert (state.content, state.is_accepted) == (text, True)
     assert (await house.all_versions(SOUL))[0].bytes == len(text.encode())
+
+
+async def test_several_files_are_saved_at_once_with_what_depends_on_them(house: House):
+    identity = change_identity(FIRST[IDENTITY], {"display_name": "Atlas II"})
+    new = {SOUL: saving(SECOND, FIRST[SOUL], "Both"), IDENTITY: saving(identity, FIRST[IDENTITY], "Both")}
+    settled: list[Tx] = []
+
+    async def settle(tx: Tx) -> None:
+        settled.append(tx)
+
+    await house.versions.save_all(house.bot, new, by="Ada", settle=settle)
+    assert (house.on_disk(SOUL), house.on_disk(IDENTITY), len(settled)) == (SECOND, identity, 1)
+    assert await house.history(SOUL) == [(2, "Ada", "Both"), (1, "Ada", "Created")]
+    assert (await house.row())[0].display_name == "Atlas II"
+    assert await house.told() == ["soul", "identity"]
+
+
+async def test_of_several_files_none_is_saved_when_one_cannot_be_or_what_depends_on_them_fails(house: House):
+    async def settle(_tx: Tx) -> None:
+        raise NotFound("There is nothing to settle.")
+
+    good = saving(SECOND, FIRST[SOUL])
+    user = saving("# Preferences\n\nBrief.\n", FIRST[USER])
+    for new, error in (
+        ({SOUL: good, USER: user}, NotFound),
+        ({SOUL: good, IDENTITY: saving(BROKEN, FIRST[IDENTITY])}, Invalid),
+        ({SOUL: good, USER: saving("Brief.\n", "what nobody had")}, FileChanged),
+    ):
+        with pytest.raises(error):
+            await house.versions.save_all(house.bot, new, by="Ada", settle=settle)
+        assert (house.on_disk(SOUL), house.on_disk(USER)) == (FIRST[SOUL], FIRST[USER])
+        assert len(await house.history(SOUL)) == 1
+
+
+async def test_several_files_are_not_saved_over_a_soul_that_waits(house: House):
+    async def settle(_tx: Tx) -> None:
+        raise AssertionError
+
+    house.edit(SOUL, SECOND)
+    with pytest.raises(BotBlocked):
+        await house.versions.save_all(
+            house.bot, {USER: saving("Brief.\n", FIRST[USER])}, by="Ada", settle=settle
+        )
+    assert house.on_disk(USER) == FIRST[USER]
