@@ -232,6 +232,8 @@ class Assembled(BaseModel):
 
     result: Result | None
     files: list[FileChange] = []
+    differs: list[str] = []
+    """Of a replay: files that are not what was written then, by their paths."""
 
 
 class SessionDeleted(BaseModel):

@@ -29,7 +29,7 @@ from forge.interview.models import (
 )
 from forge.interview.phases import Mode
 from forge.interview.remembering import entry_of
-from forge.interview.replaying import replay
+from forge.interview.replaying import replay, verify
 from forge.interview.state import Made, Speaker, State
 from forge.interview.turns import ReadyToAssemble, ReadyToCreateSkill
 from forge.interview.views import draft_summary
@@ -188,7 +188,8 @@ class Interviews:
         state = (await self.drafts.find(account_id, session_id)).state
         if state.made is None:
             raise Conflict("Nothing was made in this interview yet.", hint="Finish it first.")
-        return Assembled(result=Result.of(state.made), files=replay(state))
+        files = replay(state)
+        return Assembled(result=Result.of(state.made), files=files, differs=verify(state, files))
 
     async def _once(
         self,

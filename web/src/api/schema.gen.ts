@@ -1981,6 +1981,11 @@ export interface components {
              * @default []
              */
             files: components["schemas"]["FileChange"][];
+            /**
+             * Differs
+             * @default []
+             */
+            differs: string[];
         };
         /**
          * AuditChecked
