@@ -152,6 +152,8 @@ def _hold(ctx: click.Context, wish: Wish) -> None:
         try:
             made = sitting.hold()
         except Left as left:
+            if left.error is not None:
+                raise left.error from left
             ctx.exit(130 if left.is_interrupt else 0)
         slug = choose_bot(sitting.prompts, made) if made else None
     if slug is not None:

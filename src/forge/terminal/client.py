@@ -78,8 +78,16 @@ class Client:
         """A file the server makes; it comes as it is, in no envelope."""
         return _checked(self.place, self._send("GET", path, params=params)).text
 
-    def post(self, path: str, shape: type[T], body: Body | None = None, *, within_s: float = TIMEOUT_S) -> T:
-        return _shaped(self._call("POST", path, body=body, within_s=within_s).data, shape)
+    def post(
+        self,
+        path: str,
+        shape: type[T],
+        body: Body | None = None,
+        params: Params | None = None,
+        *,
+        within_s: float = TIMEOUT_S,
+    ) -> T:
+        return _shaped(self._call("POST", path, params=params, body=body, within_s=within_s).data, shape)
 
     def put(self, path: str, shape: type[T], body: Body, params: Params | None = None) -> T:
         return _shaped(self._call("PUT", path, params=params, body=body).data, shape)

@@ -84,11 +84,15 @@ class Person:
 
     def _look(self, view: SessionView) -> SessionView:
         entries = [Entry("Go on"), Entry("Go back", "to the question before")]
+        if not view.lines:
+            entries = [Entry("Change something"), Entry("Leave it as it is")]
         other = len(entries) if view.spoken_by.speaker is Speaker.MODEL else None
         entries += [Entry("Say what to change")] * (other is not None)
         picked = self._prompts.choose(Menu(entries, back=1, other=other, switch=_other_speaker(view)))
         if isinstance(picked, Aside):
             return self._switch(view)
+        if picked == 1 and not view.lines:
+            raise Left()
         text = picked if isinstance(picked, str) else self._prompts.write() if picked == other else ""
         return self._say(view, text) if text else self._remote.answer(view, Confirmed(yes=picked == 0))
 
@@ -100,9 +104,12 @@ class Person:
             Entry("Change something", "go back to a part of the interview"),
             Entry("Leave", "it is kept as a draft"),
         ]
+        if view.mode is Mode.RECONFIGURE:
+            self._stage.page(show.changes_page(self._remote.make(view, dry_run=True).files))
         while True:
             match self._prompts.choose(Menu(entries)):
                 case 0:
+                    self._stage.answered(verb)
                     return None
                 case 1:
                     self._stage.page(show.files_page(self._remote.make(view, dry_run=True).files))
@@ -110,7 +117,7 @@ class Person:
                     if (changed := self._change(view)) is not None:
                         return changed
                 case _:
-                    raise Left(is_interrupt=False)
+                    raise Left()
 
     def _change(self, view: SessionView) -> SessionView | None:
         """None when nothing shall be changed after all."""
@@ -141,13 +148,10 @@ class Person:
 
     def offer_model(self, view: SessionView) -> SessionView:
         """Somebody without a key is told what it would be good for, once."""
-        self._stage.say(
-            "No model can speak yet. Forge asks its own questions instead, and the bot is just as real; "
-            "with a model the questions fit better."
-        )
+        self._stage.introduce(view.spoken_by)
         entries = [
-            Entry("Go on without a model"),
-            Entry("Set up a model first", "save the key of a provider"),
+            Entry("Go on without a model", "what comes out is just as real"),
+            Entry("Set up a model first", "save the key of a provider: the questions will fit better"),
         ]
         return self.set_up(view) if self._prompts.choose(Menu(entries)) == 1 else view
 

@@ -59,6 +59,7 @@ def _read(prompt: str) -> str:
         raise Left(is_interrupt=True) from error
     if not line:
         click.echo()
-        raise Left(is_interrupt=False)
+        message = "Standard input ended before the interview did."
+        raise Left(error=Invalid(message, hint="Use a terminal, or --answers FILE."))
     click.echo(clean(line.rstrip("\r\n")))
     return whole_characters(line.rstrip("\r\n"))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
+from forge.errors import ForgeError
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -35,9 +37,11 @@ class Menu:
 class Left(Exception):
     """Somebody does not want to go on; nothing of the interview is lost."""
 
-    def __init__(self, *, is_interrupt: bool) -> None:
+    def __init__(self, *, is_interrupt: bool = False, error: ForgeError | None = None) -> None:
+        """`error`: nobody wanted to leave, but there is nobody to ask any more."""
         super().__init__("somebody left")
         self.is_interrupt = is_interrupt
+        self.error = error
 
 
 class Prompts(Protocol):

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from forge.errors import Conflict, ForgeError, Unauthenticated, Unavailable
 from forge.interview.answers import Chosen, Confirmed, Said, WentBack
-from forge.interview.console.prompts import Left
 from forge.interview.console.whispers import Whispers
-from forge.interview.models import Assembled, DraftSummary, SessionView
+from forge.interview.models import Assembled, SessionView
 from forge.interview.phases import Mode
 from forge.interview.state import Speaker
 from forge.terminal.client import Client
@@ -18,11 +17,9 @@ T = TypeVar("T")
 
 WAIT_S = 300.0
 """Longer than the server itself waits before it answers that Forge is still thinking."""
-POLL_S = 0.5
+POLL_S = 0.25
 PATIENCE_S = 60.0
 """How long a server may be away in the middle of an interview."""
-SHOWN_OF_DESCRIPTION = 300
-"""Characters that a list of drafts has of it."""
 
 
 class Remote:
@@ -32,13 +29,10 @@ class Remote:
         self._was_there = False
 
     def start(self, wanted: Mapping[str, Any]) -> SessionView:
-        try:
-            with self._whispers.shown():
-                view = self.client.post("/builder/sessions", SessionView, wanted, within_s=WAIT_S)
-        except KeyboardInterrupt:
-            view = self._cancel(self._begun(wanted))
+        """The first turn, waited for like every other."""
+        begun = self.client.post("/builder/sessions", SessionView, wanted, {"wait": "false"})
         self._was_there = True
-        return self.settled(view)
+        return self.settled(begun)
 
     def view(self, session_id: str) -> SessionView:
         return self._patiently(lambda: self.client.get(f"/builder/sessions/{session_id}", SessionView))
@@ -74,9 +68,10 @@ class Remote:
     def make(self, view: SessionView, *, dry_run: bool = False) -> Assembled:
         """What was agreed on; the same, when it was made already."""
         verb = "create-skill" if view.mode is Mode.SKILL else "assemble"
-        path = f"/builder/sessions/{view.session_id}/{verb}{'?dry_run=true' if dry_run else ''}"
+        path = f"/builder/sessions/{view.session_id}/{verb}"
+        params = {"dry_run": "true" if dry_run else "false"}
         with self._whispers.shown(is_slow=self._listen(view)):
-            return self._patiently(lambda: self.client.post(path, Assembled, {}, within_s=WAIT_S))
+            return self._patiently(lambda: self.client.post(path, Assembled, {}, params, within_s=WAIT_S))
 
     def _listen(self, view: SessionView) -> bool:
         """False for the guide, who answers at once: there is nothing to hear."""
@@ -100,13 +95,6 @@ class Remote:
         with suppress(Conflict):  # it was said a moment before
             return self.client.post(f"/builder/sessions/{session_id}/cancel", SessionView)
         return self.view(session_id)
-
-    def _begun(self, wanted: Mapping[str, Any]) -> str:
-        """The interview whose first turn nobody waited for."""
-        for draft in self.client.get("/builder/drafts", list[DraftSummary]):
-            if draft.initial_description == str(wanted.get("description", ""))[:SHOWN_OF_DESCRIPTION]:
-                return draft.session_id
-        raise Left(is_interrupt=True)
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """A server that was started again has another key, and perhaps another port."""

@@ -8,9 +8,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from forge.interview.config import BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.config import DEFAULT_MODEL, BuilderConfig, Preview, SkillBuildRequest
 from forge.interview.models import DraftSummary, FileChange, MemoryEntry, SessionView, SpokenBy
-from forge.interview.phases import phase_label
+from forge.interview.phases import Mode, phase_label
 from forge.interview.state import Made, Speaker
 from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill
 from forge.kernel.clock import now
@@ -30,6 +30,8 @@ def question(view: SessionView) -> Text:
             label = turn.phase_label or phase_label(view.mode, turn.phase)
         case Clarify(message=asked):
             label = phase_label(view.mode, view.phase)
+        case _ if view.mode is Mode.RECONFIGURE and not view.lines:
+            asked, label = "This is how it is now. What shall become of it?", "As it is"
         case _:
             asked, label = "This is how it stands. Shall we go on?", phase_label(view.mode, view.phase)
     return Text.assemble((f"\n{clean(label)}\n", FAINT), (clean(asked), "bold"))
@@ -46,11 +48,11 @@ def speaker_line(spoken: SpokenBy) -> Text:
     return Text(f"Forge asks its own questions, without a model.{why}", FAINT)
 
 
-def preview_panel(preview: Preview) -> Panel:
+def preview_panel(preview: Preview, mode: Mode) -> Panel:
     pairs = [
         ("name", preview.name),
         ("description", preview.description),
-        ("personality", preview.personality_summary),
+        ("how it works" if mode is Mode.SKILL else "personality", preview.personality_summary),
         ("model", preview.model),
         ("skills", ", ".join(preview.skills) or None),
         ("still open", ", ".join(preview.missing) or None),
@@ -70,12 +72,11 @@ def is_worth_showing(preview: Preview) -> bool:
 def ready_page(view: SessionView) -> RenderableType:
     match view.turn:
         case ReadyToAssemble(config=config):
-            parts: list[RenderableType] = [
-                Text("\nReady: this is what will be made.", "bold"),
-                _config(config),
-            ]
+            is_change = view.mode is Mode.RECONFIGURE
+            head = "Ready: this is how it will be." if is_change else "Ready: this is what will be made."
+            parts: list[RenderableType] = [heading(head), _config(config)]
         case ReadyToCreateSkill(skill_request=request):
-            parts = [Text("\nReady: this is what will be made.", "bold"), _skill(request)]
+            parts = [heading("Ready: this is what will be made."), _skill(request)]
         case _:
             return Group()
     if view.trial is not None:
@@ -97,7 +98,7 @@ def _config(config: BuilderConfig) -> Table:
             ("traits", ", ".join(personality.traits) or None),
             ("purpose", personality.purpose or None),
             ("boundaries", personality.boundaries or None),
-            ("model", model.model),
+            ("model", "what is chosen for bots" if model.model == DEFAULT_MODEL else model.model),
             ("temperature", f"{model.temperature:g}"),
             ("max tokens", f"{model.max_tokens:,}"),
             ("skills", ", ".join(skill.name for skill in config.skills) or "none"),
@@ -155,6 +156,12 @@ def files_page(files: Iterable[FileChange]) -> RenderableType:
         parts.append(Text(f"\n── {clean(change.path)}", "bold"))
         parts.append(diff_text(change) if change.before is not None else words(change.content.rstrip("\n")))
     return Group(*parts)
+
+
+def changes_page(files: Iterable[FileChange]) -> RenderableType:
+    """Only what becomes different."""
+    changed = [change for change in files if change.content != change.before]
+    return files_page(changed) if changed else faint("Nothing changes.")
 
 
 def diff_text(change: FileChange) -> Text:
@@ -256,7 +263,7 @@ def session_page(view: SessionView) -> RenderableType:
         ("cost", dollars(view.cost_micros)),
         ("changed", ago(view.updated_at, now())),
     ]
-    ending = made_page(view.made) if view.made else preview_panel(view.preview)
+    ending = made_page(view.made) if view.made else preview_panel(view.preview, view.mode)
     return Group(key_values(pairs), *said, Text(""), ending)
 
 

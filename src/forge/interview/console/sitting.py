@@ -142,7 +142,7 @@ class Sitting:
         entries = [Entry(show.draft_title(draft), _standing(draft)) for draft in drafts]
         picked = self._prompts.choose(Menu(entries))
         if not isinstance(picked, int):
-            raise Left(is_interrupt=False)
+            raise Left()
         return drafts[picked]
 
     def _talk(self, view: SessionView) -> SessionView:
