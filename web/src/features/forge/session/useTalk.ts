@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
 import { answerInterview, cancelThinking, readInterview, switchSpeaker } from "@/api/builder";
 import { ApiError } from "@/api/client";
 import type { Interview, InterviewAnswer, InterviewPhase, InterviewSpeaker } from "@/api/types";
@@ -22,11 +23,16 @@ export type Talk = {
 /** All that can be said in an interview. An answer is for the turn on the page, and for no other. */
 export function useTalk(session: Interview, tell: (told: readonly Told[]) => void): Talk {
   const { session_id: id, revision } = session;
+  /** The turn that an answer is under way for: known at once, before the page is drawn anew. */
+  const sent = useRef<number | null>(null);
   const onSuccess = (told: Interview) => tell([{ type: "read", session: told }]);
   const answering = useMutation({
     mutationFn: (given: { answer: InterviewAnswer; revision: number }) => taken(id, given),
     meta: { isShownInPlace: true },
     onSuccess,
+    onSettled: () => {
+      sent.current = null;
+    },
   });
   const cancelling = useMutation({ mutationFn: () => cancelThinking(id), onSuccess });
   const switching = useMutation({
@@ -37,7 +43,9 @@ export function useTalk(session: Interview, tell: (told: readonly Told[]) => voi
   const isOfThisTurn = answering.variables?.revision === revision;
   const isSending = answering.isPending && isOfThisTurn;
   const answer = (given: InterviewAnswer) => {
-    if (!isSending) answering.mutate({ answer: given, revision });
+    if (sent.current === revision) return;
+    sent.current = revision;
+    answering.mutate({ answer: given, revision });
   };
   return {
     choose: (index) => answer({ kind: "option", index }),
