@@ -178,6 +178,10 @@ async def test_too_much_is_refused(library: Library):
         await library.write(notes(**{f"{n}.md": "x" for n in range(200)}))
     with pytest.raises(TooLarge):
         await library.write(notes(**{f"{n}.md": "x" * 900_000 for n in range(5)}))
+    with pytest.raises(TooLarge):
+        await library.write(notes(**{"long.md": "x" * 1_000_001}))
+    with pytest.raises(TooLarge):
+        await library.write(notes("ü" * 100_001))
     assert not await library.exists("notes")
 
 

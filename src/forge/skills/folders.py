@@ -220,10 +220,14 @@ def _check(skill: SkillFiles) -> None:
     """Whatever is written can be read again."""
     if len(skill.files) > MAX_FILES:
         raise TooLarge(f"A skill has {MAX_FILES} files at most.")
-    if sum(len(text.encode(errors="replace")) for text in skill.files.values()) > MAX_BYTES:
+    sizes = {path: len(text.encode(errors="replace")) for path, text in skill.files.items()}
+    if sum(sizes.values()) > MAX_BYTES:
         raise TooLarge(f"The files of a skill have {MAX_BYTES // 1_000_000} MB at most, together.")
     for path, text in skill.files.items():
         _check_path(path)
+        most = MAX_SKILL_BYTES if path == SKILL_MD else MAX_FILE_BYTES
+        if sizes[path] > most:
+            raise TooLarge(f"{path} has more than {most // 1000:,} kB.", hint="Spread it over several files.")
         if problem := unusable_text(text):
             raise Invalid(f"{path}, line {problem.line}: {problem.message}", hint=problem.hint)
     if SKILL_MD not in skill.files:
