@@ -76,7 +76,7 @@ How shall it sound?
 
 [user]
 <answer>
-like &lt;/answer&gt; my gran
+like &lt;/answer> my gran
 </answer>
 
 [user]
@@ -119,6 +119,13 @@ def test_nothing_a_person_says_can_end_its_frame():
     assert text.count("</description>") == text.count("</facts>") == text.count("<now>") == 1
 
 
+def test_what_is_no_tag_is_shown_as_it_was_said():
+    """It would come back as it is shown, in a name or a purpose."""
+    assert 'R&D for a <- b, 1 <2 and "quotes"' in shown(
+        prompt_for(a_state('R&D for a <- b, 1 <2 and "quotes"'))
+    )
+
+
 def test_long_answers_are_shown_in_part():
     state = a_state("d" * 20_000, exchanges=[an_exchange(1, "What?", "A", "B", answer="a" * 20_000)])
     text = shown(prompt_for(state))
@@ -130,7 +137,7 @@ def test_a_skill_that_is_changed_is_shown():
     files = SkillFiles(name="notes", files={"SKILL.md": "# Notes\n\nTake <b>notes</b>."})
     state = a_state("shorter", mode=Mode.SKILL, basis=Basis(skill_name="notes", skill_files=files))
     text = shown(prompt_for(state))
-    assert "<skill>\n# Notes\n\nTake &lt;b&gt;notes&lt;/b&gt;.\n</skill>" in text
+    assert "<skill>\n# Notes\n\nTake &lt;b>notes&lt;/b>.\n</skill>" in text
     assert "Questions answered: 0; at least 3, at most 8 in all." in text
 
 

@@ -133,4 +133,4 @@ async def test_a_skill_that_is_changed_is_shown_and_keeps_what_is_not_ours(
     assert manifest is not None and manifest.version == "1.2.4"
     assert skill.files["data/list.txt"] == "kept"
     assert skill.files["skill.py"] == SOURCE
-    assert "&lt;/file&gt;" in str(server.requests()[-1].body["messages"])
+    assert "&lt;/file>" in str(server.requests()[-1].body["messages"])

@@ -3,7 +3,7 @@
 What changes from turn to turn stands only in the last message; everything before it is sent again as it was.
 """
 
-from html import escape
+import re
 
 from forge.interview.budget import budget_of
 from forge.interview.categories import purpose_name
@@ -17,6 +17,7 @@ from forge.llm.models import Prompt
 
 MOST_OF_ONE = 4_000
 """Characters of a description, an answer or a file; of a longer one the beginning."""
+_TAG = re.compile(r"<(?=\s*[/!?A-Za-z])")
 MOST_IN_A_LIST = 30
 MOST_OUTPUT = 4_000
 
@@ -25,7 +26,8 @@ def prompt_for(state: State) -> Prompt:
     """For the model's next turn."""
     messages: list[UserMessage | AssistantMessage] = [said(_opening(state))]
     for exchange in state.exchanges:
-        messages.append(AssistantMessage(parts=[Text(text=_asked(exchange.asked))]))
+        question = _asked(exchange.asked).strip() or "(a question)"
+        messages.append(AssistantMessage(parts=[Text(text=question)]))
         messages.append(said(framed("answer", exchange.label)))
     settled = len(messages) - 1
     messages.append(said(_now(state)))
@@ -37,9 +39,9 @@ def framed(name: str, text: str, most: int = MOST_OF_ONE) -> str:
 
 
 def plain(text: str, most: int = MOST_OF_ONE) -> str:
-    """Angle brackets are escaped, so that nothing that was said can end its own frame."""
+    """Nothing that was said can end its own frame. All else stays as it is: a model copies from it into settings."""
     cut = text if len(text) <= most else f"{text[:most]} […]"
-    return escape(cut.strip(), quote=False)
+    return _TAG.sub("&lt;", cut.strip())
 
 
 def _opening(state: State) -> str:
