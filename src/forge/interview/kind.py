@@ -4,6 +4,7 @@ A model is asked for its next turn; a soul or a skill is written; a skill is tri
 goes on behind the last one that was finished.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -89,11 +90,13 @@ class InterviewKind:
         draft = await self._drafts.lock(tx, context.account_id, given.session_id)
         return draft if draft.row.run_id == context.run_id else None
 
-    async def _change(self, tx: Tx, context: RunContext, given: InterviewInput, change: Any) -> str | None:
+    async def _change(
+        self, tx: Tx, context: RunContext, given: InterviewInput, change: Callable[[State], State]
+    ) -> str | None:
         """What is due after it; the run that began it goes on with that."""
         draft = await self._mine(tx, context, given)
         if draft is None:
             return None
-        state: State = change(draft.state)
+        state = change(draft.state)
         await self._drafts.save(tx, draft, state, run_id=context.run_id if state.due else None)
         return state.due

@@ -28,7 +28,7 @@ router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
 
 SessionId = Annotated[str, Path(pattern=SESSION_PATTERN)]
 DryRun = Annotated[bool, Query(description="Only show what would be written.")]
-Wait = Annotated[bool, Query(description="For the first turn; otherwise it comes over the WebSocket.")]
+Wait = Annotated[bool, Query(description="For the next turn; otherwise it comes over the WebSocket.")]
 
 
 def _interviews(request: Request) -> Interviews:
@@ -48,10 +48,10 @@ async def create_session(
 
 @router.post("/sessions/{session_id}/answer")
 async def submit_answer(
-    caller: Writer, session_id: SessionId, body: NewAnswer, interviews: Service
+    caller: Writer, session_id: SessionId, body: NewAnswer, interviews: Service, wait: Wait = True
 ) -> Envelope[SessionView]:
     """Answer the last turn; waits for the next one. A client that cannot wait finds it later, at the session."""
-    return _view(await interviews.answer(caller.account_id, session_id, body))
+    return _view(await interviews.answer(caller.account_id, session_id, body, waits=wait))
 
 
 @router.post("/sessions/{session_id}/assemble")

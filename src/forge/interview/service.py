@@ -72,16 +72,13 @@ class Interviews:
         )
         return await self.start(account_id, wanted, session_id=session_id)
 
-    async def answer(self, account_id: str, session_id: str, new: NewAnswer) -> SessionView:
-        """The next turn, once it is there."""
+    async def answer(
+        self, account_id: str, session_id: str, new: NewAnswer, *, waits: bool = True
+    ) -> SessionView:
+        """The next turn, once it is there; whoever does not wait finds it in the stream."""
         await self._revive(account_id, session_id)
         draft = await self._answered(account_id, session_id, new.answer, new.turn)
-        return (await self._settled(account_id, draft)).view
-
-    async def say(self, account_id: str, session_id: str, answer: Answer) -> None:
-        """As `answer`, without waiting: what comes of it is told in the stream."""
-        await self._revive(account_id, session_id)
-        await self._answered(account_id, session_id, answer, None)
+        return (await self._settled(account_id, draft) if waits else draft).view
 
     async def _answered(self, account_id: str, session_id: str, answer: Answer, turn: int | None) -> Draft:
         async with self.drafts.database.begin() as tx:

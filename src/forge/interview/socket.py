@@ -41,6 +41,7 @@ from forge.interview.models import (
     InterviewDelta,
     InterviewFinished,
     InterviewTurned,
+    NewAnswer,
     NewSession,
 )
 from forge.interview.phases import Mode
@@ -166,7 +167,7 @@ class BuilderConnection(Connection):
             case StartSkill(description=description, speaker=speaker):
                 await self._start(Mode.SKILL, description, speaker)
             case GiveAnswer(answer=answer):
-                await interviews.say(account_id, self._session_id, answer)
+                await interviews.answer(account_id, self._session_id, NewAnswer(answer=answer), waits=False)
             case Resume():
                 await self._send_turn()
             case Cancel():

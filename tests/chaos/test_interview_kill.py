@@ -1,0 +1,120 @@
+"""Kill -9 between every two turns of an interview, and while a model thinks: it goes on at the same turn, nothing is
+asked twice, and no answer of the model is paid for twice."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.interviews import ask, interview_script, option, ready
+from tests.support.models import ModelServer, StartModels
+from tests.support.server import Server, wait_until
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(900)]
+
+REF = "scripted:scripted"
+QUESTIONS = [
+    ask(
+        "What shall it be called?",
+        option("Quill", "Quill"),
+        option("Owl", "Owl"),
+        field="name",
+        phase="basics",
+    ),
+    ask(
+        "How should it tell?",
+        option("Gently", "gentle"),
+        option("Wildly", "wild"),
+        field="tone",
+        phase="personality",
+    ),
+    ask("How bold?", option("Calm", "0.3"), option("Bold", "0.9"), field="temperature", phase="model"),
+    ready(purpose="Tell a story before sleep."),
+]
+
+
+def prepare(server: Server, url: str) -> None:
+    server.call("PUT", "/api/v1/models/providers/scripted", {"kind": "anthropic", "base_url": url})
+    server.call("PUT", f"/api/v1/models/prices?model={REF}", {"input": 3, "output": 15})
+    server.call("PUT", "/api/v1/models/roles/interviewer", {"chain": [REF]})
+
+
+def begin(server: Server) -> Any:
+    return server.call("POST", "/api/v1/builder/sessions", {"description": "Bedtime stories for my children"})
+
+
+def look(server: Server, session_id: str) -> Any:
+    return server.call("GET", f"/api/v1/builder/sessions/{session_id}")
+
+
+def answer(server: Server, view: Any, index: int = 0) -> Any:
+    body = {"answer": {"OptionIndex": index}, "turn": view["revision"]}
+    return server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/answer", body)
+
+
+def restart(server: Server) -> None:
+    server.kill()
+    server.start()
+
+
+def test_an_interview_survives_a_kill_between_every_two_turns(
+    start_server: Callable[..., Server], model_server: StartModels
+):
+    models = model_server(interview_script(QUESTIONS))
+    server = start_server()
+    prepare(server, models.url)
+    view = begin(server)
+    while view["turn"]["action"] == "ask_question":
+        restart(server)
+        assert look(server, view["session_id"]) == view
+        view = answer(server, view)
+    restart(server)
+    assert look(server, view["session_id"]) == view
+    made = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
+    restart(server)
+    again = server.call("POST", f"/api/v1/builder/sessions/{view['session_id']}/assemble", {})["result"]
+    assert again == made
+    assert "read every line aloud" in Path(made["soul_path"]).read_text()
+    assert [line["answer"] for line in look(server, view["session_id"])["lines"]] == [
+        "Quill",
+        "Gently",
+        "Calm",
+    ]
+    paid = server.call("GET", "/api/v1/models/calls?limit=50")
+    assert [call["status"] for call in paid] == ["settled"] * (len(QUESTIONS) + 1)  # and the soul
+    assert models.stats().paid == len(paid)
+    assert look(server, view["session_id"])["cost_micros"] == sum(call["cost_micros"] for call in paid)
+
+
+def test_an_interview_survives_a_kill_while_the_model_thinks(
+    start_server: Callable[..., Server], model_server: StartModels
+):
+    models = model_server(interview_script(QUESTIONS, delay_s=0.15))
+    server = start_server()
+    prepare(server, models.url)
+    new = {"description": "Bedtime stories for my children"}
+    path = "/api/v1/builder/sessions"
+    view = server.call("POST", f"{path}?wait=false", new)
+    path = f"{path}/{view['session_id']}"
+    for _ in QUESTIONS[:-1]:
+        view = kill_while_thinking(server, models, path)
+        server.call("POST", f"{path}/answer?wait=false", {"answer": {"OptionIndex": 0}})
+    view = kill_while_thinking(server, models, path)
+    assert view["turn"]["action"] == "ready_to_assemble"
+    assert [line["answer"] for line in view["lines"]] == ["Quill", "Gently", "Calm"]
+    paid = server.call("GET", "/api/v1/models/calls?limit=50")
+    statuses = Counter(call["status"] for call in paid)
+    assert statuses == {"settled": len(QUESTIONS) + 1, "lost": len(QUESTIONS)}, statuses
+
+
+def kill_while_thinking(server: Server, models: ModelServer, path: str) -> Any:
+    """The turn that comes all the same."""
+    wait_until(lambda: models.stats().running, what="the model's being asked")
+    restart(server)
+
+    def said() -> Any:
+        view = server.call("GET", path)
+        return view if view["due"] is None and view["turn"] is not None else None
+
+    return wait_until(said, what="the next turn")

@@ -1,0 +1,381 @@
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from tests.support.chats import data, problem
+from tests.support.interviewing import BUILDER, Person, connect_interviewer
+from tests.support.interviews import SOUL, ask, clarify, interview_script, option, ready, show_preview
+from tests.support.live import Live
+from tests.support.models import StartModels
+
+from forge.bots.files.identity import parse_identity
+from forge.kernel.ids import new_id
+
+DESCRIPTION = "A bot that invents bedtime stories for my children"
+TURNS = [
+    ask(
+        "What shall it be called?",
+        option("Quill", "Quill"),
+        option("Owl", "Owl"),
+        field="name",
+        phase="basics",
+    ),
+    ask(
+        "How should it tell?",
+        option("Gently", "gentle"),
+        option("Wildly", "wild"),
+        field="tone",
+        phase="personality",
+    ),
+    ready(purpose="Tell a story before sleep."),
+]
+
+
+@pytest.fixture
+async def person(live_forge: Live) -> AsyncIterator[Person]:
+    async with live_forge.client() as client:
+        yield Person(client)
+
+
+async def test_without_a_model_the_guide_asks_and_says_so(person: Person):
+    turn = await person.start(DESCRIPTION)
+    assert turn["action"] == "ask_question"
+    assert turn["phase"] == "basics"
+    assert 2 <= len(turn["options"]) <= 6
+    assert all(option["reason"] == option["description"] for option in turn["options"])
+    assert person.view["spoken_by"]["speaker"] == "guide"
+    assert "ANTHROPIC_API_KEY" in person.view["spoken_by"]["why"]
+
+
+async def test_an_interview_ends_in_exactly_the_files_that_were_shown(person: Person):
+    await person.start(DESCRIPTION)
+    ready_turn = await person.to_the_end()
+    assert ready_turn["action"] == "ready_to_assemble"
+    shown = await person.files()
+    made = await person.make(config=ready_turn["config"])
+    folder = Path(made["soul_path"]).parent
+    assert {
+        f"{made['bot_slug']}/{file.name}": file.read_text() for file in folder.iterdir() if file.is_file()
+    } == {path: text for path, text in shown.items() if not path.startswith("skills/")}
+    identity = parse_identity((folder / "IDENTITY.md").read_text())
+    assert identity.problems == []
+    assert identity.value is not None
+    assert identity.value.temperature == ready_turn["config"]["model_config"]["temperature"]
+    view = data(await person.client.get(f"/api/v1/bots/{made['bot_slug']}"))
+    assert view["problems"] == []
+    assert [
+        one["name"] for one in data(await person.client.get(f"/api/v1/bots/{made['bot_slug']}/skills"))
+    ] == sorted(made["skills_attached"])
+
+
+async def test_a_second_assembly_returns_the_same_bot(person: Person):
+    await person.start(DESCRIPTION)
+    await person.to_the_end()
+    made = await asyncio.gather(*(person.make() for _ in range(5)))
+    assert len({one["bot_id"] for one in made}) == 1
+    assert len(data(await person.client.get("/api/v1/bots"))) == 1
+    assert data(await person.client.get(f"{BUILDER}/drafts")) == []
+    await person.look()
+    assert person.view["made"]["bots"][0]["bot_id"] == made[0]["bot_id"]
+
+
+async def test_drafts_are_saved_on_every_turn_and_resumed_without_another_question(person: Person):
+    await person.start(DESCRIPTION)
+    await person.choose(1)
+    turn, revision = person.turn, person.view["revision"]
+    [draft] = data(await person.client.get(f"{BUILDER}/drafts"))
+    assert draft["initial_description"] == DESCRIPTION
+    assert draft["phase"] == turn["phase"]
+    created = draft["created_at"]
+    assert await person.look() == turn
+    assert person.view["revision"] == revision
+    await person.choose()
+    [draft] = data(await person.client.get(f"{BUILDER}/drafts"))
+    assert draft["created_at"] == created
+    for _ in range(2):
+        assert data(await person.client.delete(person.path))["deleted"]
+    assert problem(await person.client.get(person.path)) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ({"OptionIndex": 99}, "bad_answer"),
+        ({"Confirm": True}, "bad_answer"),
+        ("Back", "bad_answer"),
+        ({"Back": {"phase": "review"}}, "bad_answer"),
+        ({"OptionIndex": -1}, "invalid"),
+        ({"FreeText": ""}, "invalid"),
+        ({"FreeText": "a\x00b"}, "invalid"),
+        ({"FreeText": "x" * 1_000_000}, "invalid"),
+        ({"Nothing": 1}, "invalid"),
+        ("Forward", "invalid"),
+        (None, "invalid"),
+        ([], "invalid"),
+    ],
+)
+async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_lost(
+    person: Person, answer: Any, code: str
+):
+    await person.start(DESCRIPTION)
+    before = person.view
+    refused = await person.client.post(f"{person.path}/answer", json={"answer": answer})
+    assert refused.json()["errors"][0]["code"] == code
+    assert 400 <= refused.status_code < 500
+    await person.look()
+    assert person.view == before
+
+
+async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
+    await person.start(DESCRIPTION)
+    late = person.view["revision"]
+    await person.choose()
+    body = {"answer": {"OptionIndex": 0}, "turn": late}
+    assert problem(await person.client.post(f"{person.path}/answer", json=body)) == (409, "went_on")
+
+
+async def test_two_kinds_of_interviews_are_not_mixed_up(person: Person):
+    await person.start("Count the words of a text", mode="skill")
+    assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (400, "wrong_mode")
+    await person.start(DESCRIPTION)
+    assert problem(await person.client.post(f"{person.path}/create-skill", json={})) == (400, "wrong_mode")
+    assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (409, "conflict")
+
+
+async def test_the_next_bot_of_its_kind_may_be_as_the_last(person: Person):
+    await person.start(DESCRIPTION)
+    while person.turn["phase"] == "basics":
+        await person.choose()
+    await person.choose(1)
+    await person.to_the_end()
+    made = await person.make()
+    [entry] = data(await person.client.get(f"{BUILDER}/memory"))
+    assert entry["bot_slug"] == made["bot_slug"]
+
+    await person.start("Write poems for birthdays")
+    while person.turn["phase"] == "basics":
+        assert "same" not in [option["id"] for option in person.turn["options"]]
+        await person.choose()
+    ids = [option["id"] for option in person.turn["options"]]
+    assert "same" in ids
+    assert entry["chosen_tone"] in person.turn["options"][ids.index("same")]["label"].lower()
+    await person.choose(ids.index("same"))
+    assert person.view["preview"]["fields"]["tone"] == entry["chosen_tone"]
+
+    assert data(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == 1
+    assert problem(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == (404, "not_found")
+
+
+async def test_a_skill_is_written_tried_and_usable_at_once(person: Person):
+    await person.start("Count the words of a text and say which occurs most", mode="skill")
+    while person.turn["action"] != "ready_to_create_skill":
+        ids = [option["id"] for option in person.turn.get("options", [])]
+        await (person.choose(ids.index("script")) if "script" in ids else one(person))
+    assert person.view["trial"]["passed"], person.view["trial"]
+    shown = await person.files()
+    made = await person.make()
+    assert made["has_source_code"]
+    assert shown[f"skills/{made['name']}/SKILL.md"] == made["skill_md_content"]
+    assert "builder-created" in made["skill_md_content"]
+    bot = data(await person.client.post("/api/v1/bots", json={"name": "Ada"}))
+    path = f"/api/v1/bots/{bot['slug']}/skills-file"
+    state = data(await person.client.get(path))
+    content = f'[skills.{made["name"]}]\nskill_name = "{made["name"]}"\nenabled = true\n'
+    data(await person.client.put(path, json={"content": content, "base_hash": state["hash"]}))
+    [attached] = data(await person.client.get(f"/api/v1/bots/{bot['slug']}/skills"))
+    assert attached["problem"] is None
+
+
+def read(path: str) -> str:
+    return Path(path).read_text()
+
+
+async def one(person: Person) -> None:
+    if person.turn["action"] == "clarify":
+        await person.say("It counts words")
+    else:
+        await person.choose()
+
+
+async def test_a_bot_is_reconfigured_in_place(person: Person):
+    await person.start(DESCRIPTION)
+    await person.to_the_end()
+    made = await person.make()
+    slug = made["bot_slug"]
+    path = f"{BUILDER}/sessions/{new_id()}/reconfigure"
+    person.view = data(await person.client.post(path, json={"bot_slug": slug}))
+    assert person.view["mode"] == "reconfigure"
+    assert person.turn["action"] == "show_preview"
+    assert person.turn["preview"]["name"] == made["bot_name"]
+    await person.answer({"Confirm": True})
+    ids = [option["id"] for option in person.turn["options"]]
+    await person.choose(ids.index("personality"))
+    await person.choose(2)
+    await person.to_the_end()
+    changed = data(await person.client.post(f"{person.path}/assemble?dry_run=true", json={}))["files"]
+    assert any(file["diff"] for file in changed)
+    again = await person.make()
+    assert again["bot_id"] == made["bot_id"]
+    assert again["bot_slug"] == slug
+    view = data(await person.client.get(f"/api/v1/bots/{slug}"))
+    assert view["soul_version"] == 2
+    assert view["problems"] == []
+    assert len(data(await person.client.get("/api/v1/bots"))) == 1
+
+
+async def test_an_existing_soul_is_used_as_it_is(person: Person):
+    soul = f"---\nname: Lamp\ntraits: [calm]\ntone: quiet\n---\n\n{SOUL}"
+    await person.start("", soul=soul)
+    await person.to_the_end()
+    made = await person.make()
+    assert made["bot_name"] == "Lamp"
+    assert read(made["soul_path"]) == soul
+    refused = await person.client.post(f"{BUILDER}/sessions", json={"soul": "---\nname: [\n---\n"})
+    assert refused.status_code == 422
+
+
+async def test_several_bots_are_made_at_once(person: Person):
+    await person.start("A reading companion", mode="batch", variants=3)
+    await person.to_the_end()
+    made = await person.make()
+    assert len({bot["bot_slug"] for bot in made["bots"]}) == 3
+    assert problem(
+        await person.client.post(f"{BUILDER}/sessions", json={"mode": "batch", "variants": 1})
+    ) == (
+        422,
+        "invalid",
+    )
+
+
+# With a model
+
+
+async def test_a_model_leads_and_writes_the_soul(person: Person, model_server: StartModels):
+    server = model_server(interview_script(TURNS))
+    await connect_interviewer(person.client, server)
+    turn = await person.start(DESCRIPTION)
+    assert turn["question"] == "What shall it be called?"
+    assert person.view["spoken_by"] == {
+        "speaker": "model",
+        "model": "scripted:scripted",
+        "why": None,
+        "can_switch": True,
+    }
+    await person.choose(0)
+    assert person.view["preview"]["name"] == "Quill"
+    await person.say("like an old sailor")
+    assert person.turn["action"] == "ready_to_assemble"
+    assert person.turn["config"]["name"] == "Quill"
+    asked = server.stats().requests
+    made = await person.make()
+    assert "read every line aloud" in read(made["soul_path"])
+    assert server.stats().requests == asked
+    assert person.view["cost_micros"] > 0
+
+
+async def test_settings_changed_in_the_review_get_a_soul_of_their_own(
+    person: Person, model_server: StartModels
+):
+    server = model_server(interview_script(TURNS))
+    await connect_interviewer(person.client, server)
+    await person.start(DESCRIPTION)
+    await person.choose()
+    config = (await person.choose())["config"]
+    asked = server.stats().requests
+    made = await person.make(config={**config, "name": "Lantern"})
+    assert made["bot_name"] == "Lantern"
+    assert server.stats().requests == asked + 1
+
+
+async def test_going_back_asks_no_model(person: Person, model_server: StartModels):
+    server = model_server(interview_script(TURNS))
+    await connect_interviewer(person.client, server)
+    first = await person.start(DESCRIPTION)
+    second = await person.choose(0)
+    asked = server.stats().requests
+    assert await person.back("basics") == first
+    assert person.view["preview"]["name"] is None
+    assert await person.choose(0) == second
+    assert server.stats().requests == asked
+
+
+async def test_a_preview_is_computed_and_confirmed(person: Person, model_server: StartModels):
+    turns = [
+        show_preview(phase="basics", patch={"name": "Quill"}),
+        clarify("And the age of the children?"),
+        ready(),
+    ]
+    await connect_interviewer(person.client, model_server(interview_script(turns)))
+    turn = await person.start(DESCRIPTION)
+    assert turn["preview"]["name"] == "Quill"
+    assert (await person.answer({"Confirm": True}))["action"] == "clarify"
+    assert (await person.say("five"))["action"] == "ready_to_assemble"
+
+
+@pytest.mark.parametrize("fault", ["500", "401", "cut", "malformed_json", "refusal", "empty"])
+async def test_the_guide_goes_on_when_the_model_fails_twice(
+    person: Person, model_server: StartModels, fault: str
+):
+    await connect_interviewer(person.client, model_server(interview_script(TURNS, faults={1: fault})))
+    await person.start(DESCRIPTION)
+    turn = await person.choose(0)
+    assert turn["action"] == "ask_question"
+    assert person.view["spoken_by"]["speaker"] == "guide"
+    assert person.view["spoken_by"]["why"]
+    assert person.view["preview"]["name"] == "Quill"
+    await person.to_the_end()
+    assert (await person.make())["bot_name"] == "Quill"
+
+
+async def test_who_asks_can_be_switched_midway(person: Person, model_server: StartModels):
+    server = model_server(interview_script(TURNS))
+    await person.start(DESCRIPTION)
+    refused = await person.client.post(f"{person.path}/speaker", json={"speaker": "model"})
+    assert problem(refused) == (409, "conflict")
+    await connect_interviewer(person.client, server)
+    person.view = data(await person.client.post(f"{person.path}/speaker", json={"speaker": "model"}))
+    assert person.view["spoken_by"]["speaker"] == "model"
+    await person.choose()
+    assert server.stats().requests == 1
+    person.view = data(await person.client.post(f"{person.path}/speaker", json={"speaker": "guide"}))
+    await person.to_the_end()
+    assert server.stats().requests == 1
+
+
+async def test_a_thought_can_be_cancelled(person: Person, model_server: StartModels):
+    slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
+    await connect_interviewer(person.client, model_server(slow))
+    asked = await person.start(DESCRIPTION)
+    waiting = asyncio.create_task(
+        person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
+    )
+    while (await person.look()) and person.view["due"] is None:
+        await asyncio.sleep(0.02)
+    busy: httpx2.Response = await person.client.post(
+        f"{person.path}/answer", json={"answer": {"OptionIndex": 1}}
+    )
+    assert problem(busy) == (409, "conflict")
+    person.view = data(await person.client.post(f"{person.path}/cancel"))
+    assert person.turn == asked
+    assert person.view["due"] is None
+    assert (await waiting).json()["data"]["turn"] == asked
+
+
+async def test_a_run_that_somebody_ended_does_not_hold_the_interview_up(
+    person: Person, model_server: StartModels
+):
+    slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
+    await connect_interviewer(person.client, model_server(slow))
+    asked = await person.start(DESCRIPTION)
+    waiting = asyncio.create_task(
+        person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
+    )
+    while not (runs := data(await person.client.get("/api/v1/runs", params={"status": "running"}))):
+        await asyncio.sleep(0.02)
+    data(await person.client.post(f"/api/v1/runs/{runs[0]['id']}/cancel"))
+    assert await person.look() == asked
+    assert person.view["due"] is None
+    assert (await waiting).json()["data"]["turn"] == asked
