@@ -141,3 +141,14 @@ async def test_a_bot_that_forge_made_can_be_changed_again_and_again(bench: Workb
         await bench.assembly.assemble(ME, changing, wanted, by="Ada", settle=end)
     assert hash_text(bench.on_disk()["ada/SOUL.md"]) == made.hashes["ada/SOUL.md"]
     assert (await bench.shop.versions.state(bot, SOUL)).version == 4
+
+
+async def test_a_skill_that_the_library_lost_is_neither_written_nor_taken_away(bench: Workbench):
+    bot, _, _ = await begun(bench)
+    path = bench.shop.file(bot, BotFile.SKILLS)
+    path.write_text("[skills.lost-one]\nenabled = true\n")
+    state = interview(Mode.RECONFIGURE, basis=await bench.assembly.basis(bot))
+    config = altered(settings_before(state), tags=["sea"])
+    await bench.assemble(state, config)
+    assert path.read_text() == "[skills.lost-one]\nenabled = true\n"
+    assert not any(name.startswith("skills/") for name in bench.on_disk())

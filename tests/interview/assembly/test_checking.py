@@ -32,7 +32,7 @@ async def test_what_cannot_become_a_bot_is_refused_with_a_reason(
     bench: Workbench, changes: dict[str, Any], message: str
 ):
     with pytest.raises(ForgeError) as caught:
-        await bench.assembly.check(ME, settings(**changes))
+        await bench.assembly.check(ME, settings(**changes), interview(Mode.BATCH))
     assert message in caught.value.message
 
 
@@ -43,13 +43,15 @@ def test_a_skill_cannot_be_named_like_a_path(name: str):
 
 
 async def test_a_skill_that_is_named_twice_is_had_once(bench: Workbench):
-    config = await bench.assembly.check(ME, settings(skills=[{"name": "summarize"}, {"name": "summarize"}]))
+    config = await bench.assembly.check(
+        ME, settings(skills=[{"name": "summarize"}, {"name": "summarize"}]), interview()
+    )
     assert [request.name for request in config.skills] == ["summarize"]
 
 
 async def test_a_warm_model_of_another_provider_is_fine(bench: Workbench):
     config = settings(model_config__model="openai:gpt-4o", model_config__temperature=1.5)
-    assert await bench.assembly.check(ME, config) == config
+    assert await bench.assembly.check(ME, config, interview()) == config
 
 
 async def test_only_a_batch_makes_several_and_only_interviews_about_bots_make_any(bench: Workbench):

@@ -8,7 +8,7 @@ from forge.bots.service import Bots
 from forge.bots.versions.service import Versions
 from forge.interview.assembly.bot_changing import BotChanging
 from forge.interview.assembly.bot_making import BotMaking
-from forge.interview.assembly.checking import Checking, check_mode
+from forge.interview.assembly.checking import Checking
 from forge.interview.assembly.current import current_fields
 from forge.interview.assembly.settling import Settle
 from forge.interview.assembly.skill_making import SkillMaking
@@ -46,13 +46,9 @@ class Assembly:
         files = await self._versions.whole(bot)
         return Basis(fields=current_fields(files), bot_slug=bot.slug, old_soul=files.soul_text)
 
-    async def check(
-        self, account_id: str, config: BuilderConfig, state: State | None = None
-    ) -> BuilderConfig:
+    async def check(self, account_id: str, config: BuilderConfig, state: State) -> BuilderConfig:
         """The settings as they are used; raises when they cannot become a bot, or not in this interview."""
-        if state is not None:
-            check_mode(state, config)
-        return await self._checking.check(account_id, config, state.basis.fields if state else None)
+        return await self._checking.check(account_id, config, state)
 
     async def plan(self, account_id: str, state: State, config: BuilderConfig) -> list[FileChange]:
         """The files as they would be written now."""

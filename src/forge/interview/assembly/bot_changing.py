@@ -14,8 +14,8 @@ from forge.interview.assembly.bot_making import bot_made
 from forge.interview.assembly.changes import changed_bot, hashes_of, skills
 from forge.interview.assembly.changing import changed_files
 from forge.interview.assembly.settling import Settle
-from forge.interview.assembly.stock import Stock
-from forge.interview.config import BuilderConfig
+from forge.interview.assembly.stock import Stock, added_skills
+from forge.interview.config import BuilderConfig, SkillRequest
 from forge.interview.models import FileChange
 from forge.interview.state import Made, State
 from forge.kernel.hashing import hash_text
@@ -34,7 +34,8 @@ class BotChanging:
     async def plan(self, account_id: str, state: State, config: BuilderConfig) -> list[FileChange]:
         bot = await self._find(account_id, state)
         before = await self._contents(bot)
-        return await self._changes(bot, before, await _changed(state, config, before), config)
+        after = await _changed(state, config, before)
+        return await self._changes(bot, before, after, added_skills(state, config))
 
     async def make(
         self, account_id: str, state: State, config: BuilderConfig, *, by: str, settle: Settle
@@ -42,12 +43,12 @@ class BotChanging:
         bot = await self._find(account_id, state)
         before = await self._contents(bot)
         after = await _changed(state, config, before)
-        made = self._made(bot, await self._changes(bot, before, after, config), config)
-        taken = self._stock.open()
+        added, taken = added_skills(state, config), self._stock.open()
+        made = self._made(bot, await self._changes(bot, before, after, added), config)
 
         async def settled(tx: Tx) -> None:
             await settle(tx, made)
-            await taken.add_all(config.skills)
+            await taken.add_all(added)
 
         new = {
             file: NewContent(content=text, base_hash=hash_text(before[file]), message=MESSAGE)
@@ -70,9 +71,9 @@ class BotChanging:
         return {one.file: one.content or "" for one in states}
 
     async def _changes(
-        self, bot: Bot, before: Mapping[BotFile, str], after: Mapping[BotFile, str], config: BuilderConfig
+        self, bot: Bot, before: Mapping[BotFile, str], after: Mapping[BotFile, str], added: list[SkillRequest]
     ) -> list[FileChange]:
-        written = await self._stock.new(config.skills)
+        written = await self._stock.new(added)
         return [*changed_bot(bot.slug, before, after), *skills(written)]
 
     def _made(self, bot: Bot, changes: list[FileChange], config: BuilderConfig) -> Made:

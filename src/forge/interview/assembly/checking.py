@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from forge.bots.models import Category
 from forge.bots.slugs import slug_of
 from forge.errors import Invalid
-from forge.interview.assembly.stock import Stock
-from forge.interview.config import DEFAULT_MODEL, BuilderConfig, Fields, ModelConfig
+from forge.interview.assembly.stock import Stock, added_skills
+from forge.interview.config import DEFAULT_MODEL, BuilderConfig, ModelConfig
 from forge.interview.errors import NotThisMode
 from forge.interview.phases import Mode
 from forge.interview.state import State
@@ -20,10 +20,9 @@ class Checking:
         self._catalog = catalog
         self._stock = stock
 
-    async def check(
-        self, account_id: str, config: BuilderConfig, before: Fields | None = None
-    ) -> BuilderConfig:
-        """The settings as they are used. A skill that the bot had before may stay, whatever became of it."""
+    async def check(self, account_id: str, config: BuilderConfig, state: State) -> BuilderConfig:
+        """The settings as they are used: nothing twice."""
+        _check_mode(state, config)
         names = [variant.name for variant in config.variants] or [config.name]
         for name in [config.name, *names]:
             slug_of(name)
@@ -35,9 +34,9 @@ class Checking:
             )
         await self._check_model(account_id, config.model_settings)
         requests = {request.name: request for request in config.skills}
-        had = {request.name for request in before.skills or []} if before else set[str]()
-        await self._stock.check([request for request in requests.values() if request.name not in had])
-        return config.model_copy(update={"skills": list(requests.values())})
+        config = config.model_copy(update={"skills": list(requests.values())})
+        await self._stock.check(added_skills(state, config))
+        return config
 
     async def _check_model(self, account_id: str, wanted: ModelConfig) -> None:
         target = await self._target(account_id, wanted.model)
@@ -67,7 +66,7 @@ class Checking:
             return None
 
 
-def check_mode(state: State, config: BuilderConfig) -> None:
+def _check_mode(state: State, config: BuilderConfig) -> None:
     """Raises when these settings are for another kind of interview."""
     if not state.mode.makes_bots:
         raise NotThisMode("This interview is about a skill.", hint="Create the skill instead of a bot.")

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from forge.errors import Invalid
-from forge.interview.config import SkillRequest
+from forge.interview.config import BuilderConfig, SkillRequest
+from forge.interview.phases import Mode
+from forge.interview.state import State
 from forge.skills.library import Library
 from forge.skills.models import SkillFiles, SkillKind
 from forge.skills.writing import SkillText, template_skill
@@ -54,6 +56,13 @@ class Stock:
 
     def open(self) -> Taken:
         return Taken(self._library)
+
+
+def added_skills(state: State, config: BuilderConfig) -> list[SkillRequest]:
+    """Those that a bot does not have yet. One that it has stays, whatever became of it in the library."""
+    before = (state.basis.fields.skills or []) if state.mode is Mode.RECONFIGURE else []
+    had = {request.name for request in before}
+    return [request for request in config.skills if request.name not in had]
 
 
 def written(request: SkillRequest) -> SkillFiles:
