@@ -27,7 +27,7 @@ CONFIG = BuilderConfig(
         purpose="Quill invents bedtime stories for two children",
         boundaries="Nothing frightening\n- never a cliffhanger",
     ),
-    model_settings=ModelConfig(model="default", temperature=0.9, max_tokens=2048),
+    model_config=ModelConfig(model="default", temperature=0.9, max_tokens=2048),
 )
 
 
