@@ -1,5 +1,5 @@
 from tests.interview.guide.offers import ATLAS, DESCRIPTIONS, FACTS, KEYLESS, OPUS, REMEMBERED
-from tests.interview.walking import choose, new_state, on_to, one_on, question_of, started, take, topic
+from tests.interview.walking import choose, new_state, on_to, one_on, question_of, say, started, take, topic
 
 from forge.interview.answers import Confirmed
 from forge.interview.categories import Known
@@ -81,6 +81,10 @@ def test_after_the_set_up_the_model_is_asked_for_again():
     state = on_to(started(ANALYST, facts=Facts(models=[KEYLESS])), "model")
     state = choose(state, ids(state).index("setup"))
     assert state.asked is not None and isinstance(state.asked.turn, Clarify)
+    state = say(state, "It is there")
+    assert (topic(state), "setup" in ids(state)) == ("model", True)
+    state = choose(state)
+    assert (topic(state), "setup" in ids(state)) == ("creativity", False)
 
 
 def test_the_last_options_of_a_model_give_way():

@@ -17,6 +17,9 @@ from forge.interview.naming import name_of, names_for, skill_names_for, skill_sl
         ("Could you build me a translator for old letters?", "Old Letter Translator"),
         ("a helper for my taxes", "Tax Helper"),
         ("a bot for the garden", "Garden Companion"),
+        ("A friendly tutor who explains mathematics to my daughter", "Mathematics Tutor"),
+        ("helps our customers choose the right bicycle", "Bicycle Guide"),
+        ("Ein Bot, der Kochrezepte vorschlägt", "Kochrezepte Vorschlägt Companion"),
         ("bot", "Companion"),
     ],
 )

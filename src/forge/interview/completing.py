@@ -2,7 +2,7 @@
 
 from forge.bots.models import MAX_NAME
 from forge.interview.answers import Said
-from forge.interview.categories import Known, Purpose, classify, defaults_for, purpose_key
+from forge.interview.categories import Known, Purpose, classify, defaults_for
 from forge.interview.config import (
     DEFAULT_MODEL,
     BuilderConfig,
@@ -37,6 +37,16 @@ KIND_NAMES = {
     SkillKind.PROMPT: "Instructions",
     SkillKind.SCRIPT: "A script",
     SkillKind.LOCAL: "A program on this machine",
+}
+
+
+_KIND_TAGS = {
+    Known.SIMPLE_UTILITY: "utility",
+    Known.COMPLEX_ANALYST: "analysis",
+    Known.CREATIVE: "creative",
+    Known.CODING: "coding",
+    Known.RESEARCH: "research",
+    Known.CUSTOMER_SERVICE: "support",
 }
 
 
@@ -102,7 +112,7 @@ def _name(state: State, known: Fields, purpose: Purpose) -> str:
 
 
 def _tags(known: Fields, purpose: Purpose) -> list[str]:
-    kind = [purpose_key(purpose).replace("_", " ")] if isinstance(purpose, Known) else []
+    kind = [_KIND_TAGS[purpose]] if isinstance(purpose, Known) else []
     about = [
         word for word in subjects_of(known.description or known.purpose or "") if len(word) <= MOST_OF_TAG
     ]
@@ -202,14 +212,12 @@ def preview_of(state: State) -> Preview:
 
 
 def _personality_summary(known: Fields) -> str | None:
-    parts: list[str] = []
-    if known.tone:
-        parts.append(f"speaks in a tone that is {known.tone}")
+    who = known.name or "It"
+    if known.tone and known.traits:
+        return sentence(f"{who} is {listed(known.traits)}, in a tone that is {known.tone}")
     if known.traits:
-        parts.append(f"is {listed(known.traits)}")
-    if not parts:
-        return None
-    return sentence(f"{known.name or 'It'} {' and '.join(parts)}")
+        return sentence(f"{who} is {listed(known.traits)}")
+    return sentence(f"{who} speaks in a tone that is {known.tone}") if known.tone else None
 
 
 def _skill_summary(known: Fields) -> str | None:

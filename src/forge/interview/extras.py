@@ -36,7 +36,7 @@ def with_extras(state: State, asked: Asked) -> Asked:
 def _extras(state: State, asked: Asked) -> list[Extra]:
     extras = [
         _same(state) if _may_be_as_before(state, asked) else None,
-        _setup(state) if asked.turn.phase is Phase.MODEL and state.mode.makes_bots else None,
+        _setup(state) if _may_set_up(state, asked) else None,
         _skip(state) if _may_skip(state, asked) else None,
     ]
     taken = (
@@ -114,6 +114,15 @@ def _in_words(state: State, patch: Fields) -> str:
     if patch.skills:
         parts.append(listed([skill.name for skill in patch.skills]))
     return ", ".join(parts)
+
+
+def _may_set_up(state: State, asked: Asked) -> bool:
+    """On the first question about the model, as long as it is open."""
+    is_later = any(
+        one.asked.turn.phase is Phase.MODEL and isinstance(one.asked.turn, AskQuestion)
+        for one in state.exchanges
+    )
+    return state.mode.makes_bots and asked.turn.phase is Phase.MODEL and not is_later
 
 
 def _setup(state: State) -> Extra | None:

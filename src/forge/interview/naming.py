@@ -56,7 +56,7 @@ _DOERS = {
     "Generator": "generate",
     "Designer": "design",
     "Inventor": "invent brainstorm",
-    "Guide": "recommend suggest",
+    "Guide": "choose recommend suggest",
     "Sorter": "sort",
     "Formatter": "format",
     "Tester": "test",
@@ -88,6 +88,9 @@ _CALLED = re.compile(
     r"(?<![\w-])(?:called|named|name it|call it|call her|call him)\s+[\"“'«]?([^\s\"“”'«»,.;:!?]+(?: [A-Z][^\s\"“”'«»,.;:!?]*){0,3})"
 )
 _FOR = re.compile(r"(?:an?|the|my|our)\s+(\w+)\s+(?:for|of)\s+([^,.;:!?]+)", re.IGNORECASE)
+_LEFT_OUT = "ai bot friendly funny good great helpful kind nice patient polite simple warm witty"
+_NO_PART = frozenset(_LEFT_OUT.split())
+"""Of a name: it would fit anything."""
 _ARTICLES = frozenset(("a", "an", "the", "my", "our"))
 
 
@@ -159,7 +162,7 @@ def _noun_phrase(text: str) -> list[str]:
         return []
     if not had_article and (_base(phrase[0]) in _AGENTS or is_generic(phrase[0])):
         return []
-    named = [word for word in phrase if word not in ("bot", "ai")]
+    named = [word for word in phrase if word not in _NO_PART]
     return named if len(named) > 1 else []
 
 
@@ -181,7 +184,7 @@ def _agent_name(text: str) -> str | None:
         for after in every[place + 1 :]:
             if (is_stop(after) and object_) or len(object_) == MOST_WORDS - 2:
                 break
-            if not is_stop(after) and not is_generic(after):
+            if not is_stop(after) and not is_generic(after) and _base(after) not in _AGENTS:
                 object_.append(_singular(after))
         if object_:
             return _titled([*object_, agent.lower()])

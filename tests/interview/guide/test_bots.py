@@ -16,7 +16,7 @@ from tests.interview.walking import (
 )
 
 from forge.interview import engine
-from forge.interview.categories import Known, defaults_for
+from forge.interview.categories import Custom, Known, defaults_for
 from forge.interview.completing import to_config
 from forge.interview.config import DEFAULT_MODEL, Fields
 from forge.interview.guide import next_question
@@ -88,10 +88,18 @@ def test_the_kind_is_asked_only_where_the_words_do_not_say_it():
     state = started(DESCRIPTIONS[None], facts=FACTS)
     assert topic(state) == "category"
     chosen = [option.id for option in question_of(state).options]
-    assert set(chosen) == set(Known)
+    assert chosen[0] == "custom"
+    assert set(chosen[1:]) == set(Known) - {Known.COMPLEX_ANALYST}
     state = choose(state, chosen.index(Known.CREATIVE))
     assert state.purpose is Known.CREATIVE
     assert to_config(state).category == "creative"
+
+
+def test_something_of_its_own_stays_so():
+    state = choose(started(DESCRIPTIONS[None], facts=FACTS))
+    assert state.purpose == Custom(custom=DESCRIPTIONS[None])
+    config = to_config(to_the_end(state))
+    assert (config.category, config.personality.tone) == ("assistant", "adaptive")
 
 
 def test_the_kind_can_be_told_in_words():

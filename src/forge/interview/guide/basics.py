@@ -3,11 +3,11 @@
 from forge.interview.categories import Known, defaults_for
 from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_of, purpose_text
 from forge.interview.config import Fields
-from forge.interview.guide.questions import Choice, Place, ask, clarify
+from forge.interview.guide.questions import Choice, Place, ask, clarify, first_of
 from forge.interview.naming import names_for
 from forge.interview.phases import Mode
 from forge.interview.state import Asked, State
-from forge.interview.wording import one_line, salient, shortened
+from forge.interview.wording import one_line, salient, shortened, words
 
 KINDS = {
     Known.SIMPLE_UTILITY: (
@@ -21,6 +21,8 @@ KINDS = {
     Known.COMPLEX_ANALYST: ("Analysis and reports", "Numbers and long documents; thorough and structured."),
 }
 
+_OFFERED = (*(Known.SIMPLE_UTILITY, Known.CREATIVE, Known.RESEARCH, Known.CODING, Known.CUSTOMER_SERVICE),)
+"""An analyst is nearly always told by the words; and there is no room for all."""
 _AUDIENCES = {
     Known.CUSTOMER_SERVICE: (
         ("customers", "Customers", "They want a solution and a kind word, not our terms."),
@@ -42,6 +44,7 @@ _AUDIENCES = {
         ("myself", "Mainly me", "It may take your context for granted."),
     ),
 }
+_IN_WORDS = {"myself": "the person who made it"}
 _ANYBODY = (
     ("myself", "Mainly me", "It may take your context for granted."),
     ("team", "My team", "It should explain itself to several people."),
@@ -59,9 +62,17 @@ def ask_purpose(place: Place) -> Asked:
 
 def ask_category(place: Place, state: State) -> Asked:
     about = shortened(one_line(state.config.description or state.config.purpose or ""), 80)
+    usual = defaults_for(state.purpose).bot_category.value
     choices = [
-        Choice(known.value, label, reason, Fields(category=defaults_for(known).bot_category.value))
-        for known, (label, reason) in KINDS.items()
+        Choice(
+            *("custom", "A bit of everything"),
+            "It adapts to whoever it talks to; nothing is decided for you.",
+            Fields(category=usual),
+        ),
+        *(
+            Choice(known.value, *KINDS[known], Fields(category=defaults_for(known).bot_category.value))
+            for known in _OFFERED
+        ),
     ]
     question = f"“{about}”: what comes closest? Or say in your own words what it should do."
     return ask(place, question, choices, free="purpose")
@@ -101,10 +112,12 @@ def ask_audience(place: Place, state: State) -> Asked:
     purpose = purpose_of(state)
     audiences = _AUDIENCES.get(purpose, _ANYBODY) if isinstance(purpose, Known) else _ANYBODY
     choices = [
-        Choice(id, label, reason, Fields(purpose=for_audience(state, label)))
+        Choice(id, label, reason, Fields(purpose=for_audience(state, _IN_WORDS.get(id, label))))
         for id, label, reason in audiences
     ]
-    return ask(place, "Who will it work for?", choices, free="purpose")
+    is_own = not {"my", "me"}.isdisjoint(words(state.config.description or ""))
+    ordered = first_of(choices, "myself" if is_own else None)
+    return ask(place, "Who will it work for?", ordered, free="purpose")
 
 
 def ask_other_purpose(place: Place, state: State) -> Asked:
