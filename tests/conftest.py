@@ -1,6 +1,8 @@
 """Fixtures for all tests. What needs a database runs on both."""
 
 import asyncio
+import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,17 +11,33 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from tests.support.engine import open_engine
 from tests.support.live import Live, live, settings_for
 from tests.support.models import ModelServer, StartModels, open_models
 from tests.support.postgres import Postgres
 from tests.support.server import Server
+from xdist import is_xdist_worker
 
 from forge.store.engine import Store
 from forge.store.schema import migrate
 
+NewDatabase = Callable[[str, Path], str]
+LONG = ("chaos", "browser")
+
 # How long an example takes says more about the machine than about the code.
 hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("patient")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: a test often waits for a server."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Begin with the long ones where several work side by side, so that none is left over at the end."""
+    if is_xdist_worker(session):
+        items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -52,33 +70,54 @@ def postgres() -> Iterator[Postgres]:
     server.stop()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'forge.db'}"
-    return request.getfixturevalue("postgres").new_database()
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all its tables, to copy: much quicker than migrating one for each test."""
+    path = tmp_path_factory.mktemp("template") / "forge.db"
+    asyncio.run(prepare(f"sqlite:///{path}"))
+    return path
 
 
 @pytest.fixture(scope="session")
-def migrated_template(postgres: Postgres) -> str:
-    """A migrated PostgreSQL database to copy: much quicker than migrating one for each test."""
+def postgres_template(postgres: Postgres) -> str:
     url = postgres.new_database()
+    asyncio.run(prepare(url))
+    return str(Store(url).url.database)
 
-    async def prepare() -> str:
-        store = Store(url)
-        await migrate(store)
-        await store.close()
-        return str(store.url.database)
 
-    return asyncio.run(prepare())
+async def prepare(url: str) -> None:
+    """Make the tables, those of the run engine too."""
+    store = Store(url)
+    await migrate(store)
+    async with open_engine(store):
+        pass
+    await store.close()
+
+
+@pytest.fixture
+def new_database(request: pytest.FixtureRequest) -> NewDatabase:
+    """Gives the URL of a database of that kind with empty tables; SQLite keeps it in a folder."""
+
+    def make(kind: str, folder: Path) -> str:
+        if kind == "postgresql":
+            postgres: Postgres = request.getfixturevalue("postgres")
+            return postgres.new_database(request.getfixturevalue("postgres_template"))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        copy = shutil.copy(request.getfixturevalue("sqlite_template"), folder / "forge.db")
+        return f"sqlite:///{copy}"
+
+    return make
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'forge.db'}"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.new_database(request.getfixturevalue("migrated_template"))
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewDatabase) -> str:
+    """The database of a Forge whose data directory is `tmp_path / "data"`."""
+    return new_database(request.param, tmp_path / "data")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path, new_database: NewDatabase) -> str:
+    return new_database(request.param, tmp_path)
 
 
 @pytest.fixture

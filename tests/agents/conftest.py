@@ -14,9 +14,9 @@ from forge.store.engine import Store
 
 
 @pytest.fixture
-def store_url(tmp_path: Path) -> str:
+def store_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
     """One database is enough for the loop; whole agents run on both in `test_routes`."""
-    return f"sqlite:///{tmp_path / 'forge.db'}"
+    return new_database("sqlite", tmp_path)
 
 
 @dataclass

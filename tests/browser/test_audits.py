@@ -112,7 +112,9 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     check(page, "W3").click()
     page.get_by_label("Severity").select_option("")
     expect(page.get_by_text("W3 ", exact=False).first).to_be_visible()
+    first = page.url
     page.get_by_role("button", name="Run again").click()
+    page.wait_for_url(lambda url: url != first)
     expect(check(page, "A4")).to_contain_text("FAIL")
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Audits").click()
     expect(page.get_by_role("list", name="Audits").get_by_role("link")).to_have_count(2)

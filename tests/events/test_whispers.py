@@ -183,8 +183,8 @@ async def test_a_database_that_is_away_costs_a_whisperer_one_try(
     assert len([record for record in caplog.records if "do not reach" in record.getMessage()]) == 1
 
 
-async def test_another_process_hears_them_at_their_place(postgres: Postgres, migrated_template: str):
-    url = postgres.new_database(migrated_template)
+async def test_another_process_hears_them_at_their_place(postgres: Postgres, postgres_template: str):
+    url = postgres.new_database(postgres_template)
     async with AsyncExitStack() as stack:
         here, there = (EventLog(Store(url), Metrics(version="test")) for _ in range(2))
         for log in (here, there):

@@ -1,6 +1,7 @@
 """Calls through the real clients to scripted servers: answers, faults, fallbacks, cancellation."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,9 @@ from forge.store.engine import Store
 
 
 @pytest.fixture
-def store_url(tmp_path: Path) -> str:
+def store_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
     """One database is enough here: what is asked of both is in `test_money` and `test_routes`."""
-    return f"sqlite:///{tmp_path / 'forge.db'}"
+    return new_database("sqlite", tmp_path)
 
 
 READ = ToolSpec(

@@ -28,6 +28,14 @@ FULL_TEXT = {
 """Made by a migration in each database's own way; SQLAlchemy cannot describe them."""
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database with nothing in it: elsewhere it comes with its tables."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'forge.db'}"
+    return request.getfixturevalue("postgres").new_database()
+
+
 async def test_the_migrations_make_exactly_the_tables_the_code_knows(store: Store):
     def differences(connection: sa.Connection) -> list[object]:
         options = {"compare_type": True, "include_name": lambda name, *_: name not in FULL_TEXT}

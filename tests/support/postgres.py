@@ -21,6 +21,7 @@ class Postgres:
         self._folder = Path(tempfile.mkdtemp(prefix="forge-pg-"))
         self._server = get_server(self._folder, cleanup_mode="stop")
         self._execute("ALTER SYSTEM SET max_connections = 300")
+        self._execute("ALTER SYSTEM SET fsync = off")  # no test pulls the plug of the machine
         self.restart()
 
     def new_database(self, template: str = "template1") -> str:

@@ -3,14 +3,13 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx2
+from tests.support.nursery import Forked, start_forge
 
 T = TypeVar("T")
 
@@ -33,7 +32,7 @@ class Server:
         self._command = command
         usual = {"FORGE_RATE_LIMIT_PER_MINUTE": "1000000", "FORGE_AUDIT_ROOTS": "[]"}  # not this checkout
         self._environment = {**usual, **environment}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Forked | None = None
         self.log = data_dir.parent / f"{data_dir.name}.{command}.log"
 
     def start(self) -> None:
@@ -43,19 +42,13 @@ class Server:
             arguments = ["--port", "0"]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("FORGE_")}
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "forge", self._command, "--data-dir", str(self.data_dir), *arguments],
-                env=environment | self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        arguments = [self._command, "--data-dir", str(self.data_dir), *arguments]
+        self._process = start_forge(*arguments, environment=environment | self._environment, log=self.log)
         if self._command == "serve":
             wait_until(self._is_ready, timeout_s=120, what="the server's start")
 
     @property
-    def process(self) -> subprocess.Popen[bytes]:
+    def process(self) -> Forked:
         assert self._process is not None
         return self._process
 

@@ -1,6 +1,7 @@
 """A long acquaintance with one bot: what it remembers, how it condenses, and exactly what reaches the model."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +76,9 @@ async def acquainted(live: Live, client: Any, server: ModelServer, **price: Any)
 
 
 @pytest.fixture
-def database_url(tmp_path: Path) -> str:
+def database_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
     """Answers are tried on both databases elsewhere; this is about what is sent."""
-    return f"sqlite:///{tmp_path / 'forge.db'}"
+    return new_database("sqlite", tmp_path / "data")
 
 
 async def test_a_fact_of_one_conversation_is_used_in_the_next(live_forge: Live, model_server: StartModels):

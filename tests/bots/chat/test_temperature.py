@@ -1,5 +1,6 @@
 """The temperature under an answer is the one that was sent: some models take none."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,9 @@ SCRIPT = {"scenes": {"talk": {"turns": [{"text": "Tea."}], "after": "repeat"}}}
 
 
 @pytest.fixture
-def database_url(tmp_path: Path) -> str:
+def database_url(tmp_path: Path, new_database: Callable[[str, Path], str]) -> str:
     """This is about what is sent, not about where it is kept."""
-    return f"sqlite:///{tmp_path / 'forge.db'}"
+    return new_database("sqlite", tmp_path / "data")
 
 
 async def test_what_is_shown_is_what_was_sent(live_forge: Live, model_server: StartModels):
