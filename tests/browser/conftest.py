@@ -38,6 +38,7 @@ DESKTOP = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=375, height=812)
 PAGES = {
     "/": "Home",
+    "/forge": "Forge",
     "/bots": "Bots",
     "/runs": "Runs",
     "/workspaces": "Workspaces",
@@ -46,6 +47,7 @@ PAGES = {
     "/settings/models": "Roles",
     "/settings/keys": "API keys",
     "/settings/secrets": "Secrets",
+    "/settings/memory": "Forge\u2019s memory",
     "/settings/about": "Server",
     "/no/such/page": "Not found",
 }

@@ -1,0 +1,108 @@
+"""Interviews in a browser that a model leads: a script plays it."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Visitor
+from tests.browser.test_accessibility import problems
+from tests.interview.browser.walking import TUTOR, begin, choose, create, question
+from tests.support.interviews import ask, interview_script, ready
+from tests.support.models import KEY, open_models
+from tests.support.parlour import MODEL
+from tests.support.server import Server
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+NAMES = ask("What shall the tutor be called?", "Euler", "Gauss", field="name", phase="basics")
+SLOW: dict[str, Any] = {
+    "tools": [
+        {
+            "answer": ask(
+                "And " + "very " * 200 + "slowly: how should it talk?",
+                "Warm",
+                "Dry",
+                field="tone",
+                phase="personality",
+            )
+        }
+    ],
+    "delay_s": 0.2,
+}
+HOW = ask("How should the tutor talk?", "Warm", "Dry", field="tone", phase="personality")
+
+
+@pytest.fixture(scope="module")
+def model(server: Server) -> Iterator[None]:
+    """Chosen to ask, and without its key."""
+    script = interview_script([NAMES, HOW, SLOW, ready(name="Euler", tone="warm", model="default")])
+    with open_models(script) as models:
+        provider = {"kind": "anthropic", "base_url": models.url, "key_name": "SCRIPTED_KEY"}
+        server.call("PUT", "/api/v1/models/providers/scripted", provider)
+        server.call("PUT", f"/api/v1/models/prices?model={MODEL}", {"input": 3, "output": 15})
+        server.call("PUT", "/api/v1/models/roles/interviewer", {"chain": [MODEL]})
+        yield
+
+
+def who_asks(page: Page):
+    return page.get_by_role("region", name="Who asks")
+
+
+@pytest.mark.usefixtures("model")
+def test_a_model_is_set_up_in_the_middle_and_takes_over(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/forge")
+    expect(page.get_by_text("No model yet")).to_be_visible()
+    begin(visitor)
+    expect(who_asks(page)).to_contain_text("own questions")
+    who_asks(page).get_by_role("button", name="Set up a model").click()
+    dialog = page.get_by_role("dialog", name="Set up a model")
+    dialog.get_by_label("Key").fill(KEY)
+    page.keyboard.press("Enter")
+    expect(dialog).to_have_count(0)
+    expect(who_asks(page)).to_contain_text("talker asks")
+    choose(page)
+    expect(question(page)).to_have_text("How should the tutor talk?")
+    expect(who_asks(page)).to_contain_text("$")
+    who_asks(page).get_by_role("button", name="own questions").click()
+    expect(who_asks(page)).to_contain_text("You chose Forge's own questions.")
+    choose(page)
+    expect(question(page)).not_to_contain_text("slowly")
+    visitor.open("/forge")
+    expect(page.get_by_text("talker asks")).to_be_visible()
+    assert server.call("GET", "/api/v1/builder/drafts")[0]["question_count"] == 2
+
+
+@pytest.mark.usefixtures("model")
+def test_the_models_words_appear_and_nobody_has_to_wait_for_them(visit: Visit, server: Server):
+    server.call("PUT", "/api/v1/secrets/SCRIPTED_KEY", {"value": KEY})
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/forge")
+    page.get_by_label("What should your bot do").fill(TUTOR)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url(re.compile("/forge/.+"))
+    expect(question(page)).to_have_text("What shall the tutor be called?")
+    choose(page)
+    expect(question(page)).to_have_text("How should the tutor talk?")
+    choose(page, "Warm")
+    expect(page.get_by_text("talker is thinking…")).to_be_visible()
+    expect(page.get_by_text("And very very very")).to_be_visible()
+    assert problems(page) == []
+    page.reload()
+    expect(page.get_by_text("talker is thinking…")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(question(page)).to_have_text("How should the tutor talk?")
+    expect(page.get_by_role("complementary", name="Preview")).to_contain_text("Euler")
+    who_asks(page).get_by_role("button", name="own questions").click()
+    expect(who_asks(page)).to_contain_text("You chose Forge's own questions.")
+    for _ in range(12):
+        if create(page).is_visible():
+            break
+        choose(page)
+    expect(page.get_by_label("Name")).to_have_value("Euler")

@@ -1,0 +1,337 @@
+"""Bots and skills made by interview in a browser, without any model: Forge's own questions lead there."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+from tests.bots.browser.test_bots_pages import too_wide
+from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from tests.browser.test_accessibility import problems
+from tests.interview.browser.walking import (
+    TUTOR,
+    answers,
+    begin,
+    bubbles,
+    choose,
+    create,
+    in_chat,
+    question,
+    to_review,
+    wait_for_interview,
+)
+from tests.support.server import Server
+
+from forge.kernel.ids import new_id
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+def view(server: Server, session_id: str) -> dict[str, Any]:
+    return server.call("GET", f"/api/v1/builder/sessions/{session_id}")
+
+
+def drafts(page: Page):
+    return page.get_by_role("list", name="Drafts").get_by_role("listitem")
+
+
+def test_a_bot_is_made_by_keyboard_alone(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    visitor.press("g")
+    visitor.press("f")
+    expect(page.get_by_role("textbox", name="What should your bot do")).to_be_focused()
+    page.keyboard.type(TUTOR)
+    page.keyboard.press("Control+Enter")
+    session_id = wait_for_interview(page)
+    expect(question(page)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(answers(page).first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(answers(page).nth(1)).to_be_focused()
+    asked = question(page).inner_text()
+    page.keyboard.press("Enter")
+    while not create(page).is_visible():
+        expect(question(page)).not_to_have_text(asked)
+        expect(question(page)).to_be_focused()
+        expect(page.get_by_role("status").filter(has_text=question(page).inner_text())).to_be_attached()
+        if create(page).is_visible():
+            break
+        asked = question(page).inner_text()
+        page.keyboard.press("1")
+    name = view(server, session_id)["preview"]["name"]
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(r"/bots/[^/]+/chat$"))
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    made = view(server, session_id)["made"]["bots"]
+    assert [bot["bot_name"] for bot in made] == [name]
+    assert Path(made[0]["soul_path"]).read_text().startswith("---")
+
+
+def test_what_is_agreed_on_can_be_changed_a_last_time(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    begin(visitor)
+    to_review(page)
+    name = f"Euler {new_id()[-6:]}"
+    page.get_by_label("Name").fill(name)
+    skills = page.get_by_role("list", name="Skills").get_by_role("listitem")
+    had = skills.count()
+    page.get_by_role("button", name=re.compile("^Remove ")).first.click()
+    expect(skills).to_have_count(had - 1)
+    page.get_by_role("button", name="Show files").click()
+    preview = page.get_by_role("complementary", name="Preview")
+    expect(preview.get_by_role("figure")).to_contain_text(f"name: {name}")
+    shown = preview.get_by_role("figure").locator("code").inner_text()
+    preview.get_by_text("skills.toml", exact=True).click()
+    expect(preview.get_by_role("figure")).to_contain_text("[skills.")
+    page.get_by_label("Description").fill("Numbers, kindly.")
+    expect(preview).to_contain_text("from before your last change")
+    page.get_by_label("Description").fill(TUTOR)
+    expect(preview).not_to_contain_text("from before your last change")
+    create(page).click()
+    page.wait_for_url(re.compile(r"/bots/euler-[^/]+/chat$"))
+    slug = page.url.split("/")[-2]
+    bot = server.call("GET", f"/api/v1/bots/{slug}")
+    assert bot["identity"]["display_name"] == name
+    assert (Path(bot["folder"]) / "SOUL.md").read_text().rstrip() == shown.rstrip()
+    assert len(server.call("GET", f"/api/v1/bots/{slug}/skills")) == had - 1
+
+
+def test_the_chat_leads_to_the_same_bot(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    begin(visitor)
+    in_chat(page)
+    expect(bubbles(page, "You")).to_have_text([TUTOR])
+    choose_in_chat(page)
+    composer = page.get_by_label("Answer Forge")
+    composer.fill(f"Gauss {new_id()[-6:]}")
+    page.keyboard.press("Enter")
+    expect(bubbles(page, "You").last).to_contain_text("Gauss")
+    while not create(page).is_visible():
+        choose_in_chat(page)
+        expect(answers(page).or_(create(page)).first).to_be_visible()
+    expect(answers(page)).to_have_count(0)
+    create(page).click()
+    page.wait_for_url(re.compile(r"/bots/gauss-[^/]+/chat$"))
+
+
+def choose_in_chat(page: Page) -> None:
+    said = bubbles(page, "You").count()
+    answers(page).first.click()
+    expect(bubbles(page, "You")).to_have_count(said + 1)
+
+
+def test_wizard_and_chat_are_two_ways_through_one_interview(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    begin(visitor)
+    choose(page)
+    asked = question(page).inner_text()
+    in_chat(page)
+    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(asked)
+    page.reload()
+    expect(bubbles(page, "Forge").last.get_by_role("heading")).to_have_text(asked)
+    choose_in_chat(page)
+    asked = bubbles(page, "Forge").last.get_by_role("heading").inner_text()
+    page.get_by_text("Wizard", exact=True).click()
+    expect(question(page)).to_have_text(asked)
+    page.reload()
+    expect(question(page)).to_have_text(asked)
+
+
+def test_back_to_a_step_and_forward_again(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    session_id = begin(visitor)
+    first = question(page).inner_text()
+    for _ in range(3):
+        choose(page)
+    later, lines = question(page).inner_text(), view(server, session_id)["lines"]
+    page.get_by_role("button", name="Back to Basics").click()
+    expect(question(page)).to_have_text(first)
+    choose(page)
+    expect(question(page)).to_have_text(later)
+    assert view(server, session_id)["lines"] == lines
+    visitor.press("b")
+    expect(question(page)).not_to_have_text(later)
+    answers(page).nth(1).click()
+    expect(question(page)).to_have_text(later)
+
+
+def test_what_is_pressed_twice_answers_once(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    session_id = begin(visitor)
+    asked = question(page).inner_text()
+    answers(page).first.dblclick()
+    expect(question(page)).not_to_have_text(asked)
+    at_rest(page)
+    assert view(server, session_id)["question_count"] == 1
+
+
+def test_two_tabs_see_the_same_turn(visit: Visit, server: Server):
+    first, second = visit(), visit()
+    session_id = begin(first)
+    second.open(f"/forge/{session_id}")
+    expect(question(second.page)).to_have_text(question(first.page).inner_text())
+    choose(first.page)
+    expect(question(second.page)).to_have_text(question(first.page).inner_text())
+    choose(second.page, 1)
+    expect(question(first.page)).to_have_text(question(second.page).inner_text())
+    server.call("DELETE", f"/api/v1/builder/sessions/{session_id}")
+    for visitor in (first, second):
+        expect(visitor.page.get_by_text("This interview was discarded")).to_be_visible()
+
+
+def test_a_draft_waits_and_is_thrown_away(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    about = f"Tells {new_id()[-6:]} jokes about mathematics"
+    session_id = begin(visitor, about)
+    choose(page)
+    asked = question(page).inner_text()
+    page.get_by_role("link", name="Forge", exact=True).first.click()
+    row = drafts(page).filter(has=page.locator(f"a[href$='{session_id}']"))
+    row.get_by_role("link", name="Resume").click()
+    expect(question(page)).to_have_text(asked)
+    assert view(server, session_id)["question_count"] == 1
+    page.go_back()
+    row.get_by_role("button", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the draft").click()
+    expect(row).to_have_count(0)
+    visitor.open(f"/forge/{session_id}")
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+
+
+def test_a_skill_is_written_tried_and_made(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    session_id = begin(visitor, "Counts the words of a text", kind="skill")
+    for _ in range(3):
+        choose(page)
+    choose(page, "script")
+    to_review(page)
+    cases = page.get_by_role("list", name="Cases").get_by_role("listitem")
+    expect(cases.first).to_contain_text("passed")
+    page.get_by_role("button", name="Show files").click()
+    preview = page.get_by_role("complementary", name="Preview")
+    expect(preview.get_by_role("figure")).to_contain_text("forge-kind: script")
+    create(page).click()
+    expect(page.get_by_role("heading", name="The skill is made")).to_be_visible()
+    made = view(server, session_id)["made"]["skill"]
+    assert (Path(made["folder"]) / "SKILL.md").read_text() == made["skill_md_content"]
+    page.reload()
+    expect(page.get_by_role("heading", name="The skill is made")).to_be_visible()
+    visitor.open("/settings/memory")
+    entry = (
+        page.get_by_role("list", name="Remembered")
+        .get_by_role("listitem")
+        .filter(has_text="Counts the words")
+    )
+    entry.get_by_role("button", name="Forget").click()
+    expect(entry).to_have_count(0)
+
+
+def test_several_bots_come_of_one_interview(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    session_id = begin(visitor, "A writing partner for short stories", kind="batch")
+    to_review(page)
+    create(page).click()
+    expect(page.get_by_role("heading", name="The bots are made")).to_be_visible()
+    made = page.get_by_role("list", name="Bots").get_by_role("listitem")
+    expect(made).to_have_count(3)
+    bots = view(server, session_id)["made"]["bots"]
+    for bot in bots:
+        expect(made.filter(has_text=bot["bot_name"])).to_have_count(1)
+    page.get_by_role("link", name=f"Chat with {bots[1]['bot_name']}").click()
+    page.wait_for_url(re.compile(f"/bots/{bots[1]['bot_slug']}/chat$"))
+
+
+def test_a_bot_is_changed_and_the_difference_shown_first(visit: Visit, server: Server):
+    bot = server.call("POST", "/api/v1/bots", {"name": f"Noether {new_id()[-6:]}", "description": "Algebra."})
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/chat")
+    page.get_by_role("button", name="Reconfigure with Forge").click()
+    wait_for_interview(page)
+    page.get_by_role("button", name="Go on").click()
+    expect(question(page)).to_have_text("What should change?")
+    choose(page)
+    expect(question(page)).to_have_text("How should it talk?")
+    choose(page, 1)
+    while not create(page).is_visible():
+        choose(page)
+    page.get_by_role("button", name="Show files").click()
+    diff = page.get_by_role("region", name="as it is and as it will be")
+    expect(diff).to_contain_text("tone: ")
+    assert problems(page) == []
+    before = (Path(bot["folder"]) / "SOUL.md").read_text()
+    create(page).click()
+    page.wait_for_url(re.compile(f"/bots/{bot['slug']}/chat$"))
+    assert (Path(bot["folder"]) / "SOUL.md").read_text() != before
+    assert server.call("GET", f"/api/v1/bots/{bot['slug']}")["soul_version"] == 2
+
+
+def test_a_soul_somebody_has_already_is_used_as_it_is(visit: Visit):
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/forge")
+    page.get_by_text("Import a SOUL.md").click()
+    soul = page.get_by_label("Text of the SOUL.md")
+    soul.fill("You draw before you calculate.")
+    page.get_by_label("What should your bot do").fill(TUTOR)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("alert")).to_contain_text("front matter")
+    soul.fill("---\nname: Hypatia\n---\nYou draw before you calculate.\n")
+    page.get_by_role("button", name="Start").click()
+    wait_for_interview(page)
+    to_review(page)
+    page.get_by_role("button", name="Show files").click()
+    expect(page.get_by_role("figure")).to_contain_text("You draw before you calculate.")
+
+
+LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
+)
+def test_every_step_can_be_used_by_everybody(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page = visitor.page
+    found: dict[str, list[str]] = {}
+
+    def look(at: str) -> None:
+        found[at] = [*problems(page), *too_wide(page)]
+
+    begin(visitor)
+    look("question")
+    choose(page)
+    in_chat(page)
+    look("chat")
+    page.get_by_text("Wizard", exact=True).click()
+    page.get_by_role("button", name="Set up a model").click()
+    expect(page.get_by_role("dialog").get_by_label("Key")).to_be_visible()
+    look("dialog")
+    page.keyboard.press("Escape")
+    to_review(page)
+    look("review")
+    page.get_by_role("button", name="Show files").click()
+    expect(page.get_by_role("figure")).to_be_visible()
+    look("files")
+    page.get_by_text("Chat", exact=True).click()
+    look("ready")
+    visitor.open("/forge?mode=batch")
+    expect(drafts(page).first).to_be_visible()
+    look("start")
+    visitor.open("/settings/memory")
+    expect(page.get_by_role("heading", name="Forge\u2019s memory")).to_be_visible()
+    look("memory")
+    assert found == {at: [] for at in found}
