@@ -138,16 +138,16 @@ def test_a_program_gets_the_first_turn_as_data(server: Server, forge: Terminal):
 
 
 def test_without_a_terminal_options_have_numbers(server: Server, forge: Terminal):
-    typed = "2\nPiped Desk\n9\nCustomers\nback\nCustomers\n1\nskip the rest: use sensible defaults\n2\n1\n"
+    typed = "helping customers\nPiped Desk\n99\nCustomers\nback\n1\n1\nskip the rest: use sensible defaults\n2\n1\n"
     said = forge("new", DESCRIPTION, stdin=typed)
     assert said.code == 0, said.err
     assert "Say a number from 1 to " in said.err
-    assert "  1. Quick everyday help -- " in said.out and "── piped-desk/SOUL.md" in said.out
+    assert ". Helping customers -- " in said.out and "── piped-desk/SOUL.md" in said.out
     assert "Made Piped Desk" in said.out and "Talk to" not in said.out
 
 
 def test_a_pipe_that_ends_too_early_says_so(forge: Terminal):
-    said = forge("new", DESCRIPTION, stdin="2\n")
+    said = forge("new", DESCRIPTION, stdin="1\n")
     assert said.code == 2 and "error: Standard input ended before the interview did." in said.err
     assert forge("interview", "show", session_of(said), "--json").data["question_count"] == 1
 
@@ -158,7 +158,7 @@ def test_changing_a_bot_shows_the_difference_and_makes_a_version(
     assert forge("new", DESCRIPTION, "--answers", answers(in_order("Change Desk"))).code == 0
     typed = "1\nHow it talks and what it is like\ndry and exact\n"
     begun = forge("new", "--reconfigure", "change-desk", stdin=typed)
-    assert "This is how it is now." in begun.out and "Change Desk speaks" in begun.out
+    assert "This is how it is now." in begun.out and "Change Desk" in begun.out
     finished = forge("new", "--resume", session_of(begun), stdin="1\n" * 3)
     assert finished.code == 0, finished.err
     assert "dry and exact" in finished.out and "Changed Change Desk" in finished.out
@@ -222,6 +222,25 @@ def test_a_soul_is_used_as_it_is(server: Server, forge: Terminal, answers: Write
     assert forge("new", "--soul", str(tmp_path / "nowhere.md")).code == 5
     piped = forge("new", "--soul", "-", "--json", stdin=soul).data
     assert piped["preview"]["name"] == "Ember"
+
+
+def test_a_skill_is_written_tried_and_can_be_changed(server: Server, forge: Terminal, answers: Write):
+    text = "confirm: true\ncalled: decision-list\nstep by step: 1\nshould a bot use it: 1\nhow should it work: Instructions\n"
+    said = forge("skill", "create", "turn meeting notes into decisions", "--answers", answers(text))
+    assert said.code == 0, said.err
+    assert "Wrote the skill decision-list" in said.out and "Its files are valid" in said.out
+    assert (server.data_dir / "skills" / "decision-list" / "SKILL.md").is_file()
+    session = said.out.rpartition("interview replay ")[2].strip()
+    assert forge("interview", "replay", session).code == 0
+    changed = forge("skill", "create", "--edit", "decision-list", "--json").data
+    assert (changed["mode"], changed["skill_name"]) == ("skill", "decision-list")
+
+
+def test_a_batch_is_several_bots(server: Server, forge: Terminal):
+    typed = "A bit of everything\n" + "1\n" * 20
+    said = forge("new", "tutors for mathematics", "--variants", "2", "--yes", "--guide", stdin=typed)
+    assert said.code == 0, said.err
+    assert said.out.count("✓ Made ") == 2
 
 
 def test_without_a_server_it_says_how_to_start_one(tmp_path: Path):

@@ -51,7 +51,7 @@ class Picker:
             found.append("← back")
         if self._menu.switch is not None:
             found.append(f"s {clean(self._menu.switch)}")
-        return [*found, "ctrl-c leave, saved"]
+        return [*found, "ctrl-c leave"]
 
     def keys(self) -> KeyBindings:
         bound = KeyBindings()
