@@ -111,9 +111,7 @@ async def open_forge(
         workspaces = Workspaces(store, settings.data_dir)
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
-        library = Library(settings.data_dir)
-        agent, parts = AgentKind(hands, workspaces), BotParts(settings.data_dir, hands, catalog, library)
-        talks = InterviewParts(hands, catalog, library)
+        agent, (parts, talks) = AgentKind(hands, workspaces), _wire_talks(settings, hands, catalog)
         own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
         kinds = RunKinds(*own, *parts.kinds())
         keep = settings.run_retention_days
@@ -201,6 +199,11 @@ def _wire_audits(
 ) -> AuditKind:
     places = Places(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
     return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
+
+
+def _wire_talks(settings: Settings, hands: Hands, catalog: Catalog) -> tuple[BotParts, InterviewParts]:
+    library = Library(settings.data_dir)
+    return BotParts(settings.data_dir, hands, catalog, library), InterviewParts(hands, catalog, library)
 
 
 def _last_four_of(vault: Vault) -> LastFour:

@@ -13,6 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
 
+from forge.api import websocket
 from forge.http import connection
 from forge.runs.models import RunProgressed
 

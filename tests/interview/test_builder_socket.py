@@ -144,8 +144,8 @@ async def test_two_lines_and_a_wizard_see_the_same_turns(live_forge: Live):
         ('{"type": "assemble_bot", "config": {"name": "x"}}', "invalid"),
         ('{"type": "cancel"}', "conflict"),
         ('{"type": "start_bot", "description": "again"}', "conflict"),
-        (json.dumps({"type": "start_bot", "description": "x" * 400_000}), "too_large"),
-        (json.dumps({"type": "answer", "answer": {"FreeText": "x" * 250_000}}), "invalid"),
+        (json.dumps({"type": "start_bot", "description": "x" * 120_000}), "too_large"),
+        (json.dumps({"type": "answer", "answer": {"FreeText": "x" * 90_000}}), "invalid"),
     ],
 )
 async def test_what_is_wrong_is_said_and_neither_line_nor_draft_is_lost(

@@ -17,6 +17,7 @@ from tests.interview.walking import (
 from forge.errors import Conflict
 from forge.interview import engine
 from forge.interview.answers import Chosen, Confirmed, Said, WentBack
+from forge.interview.budget import budget_of
 from forge.interview.errors import BadAnswer
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Basis, Due, Made, Speaker
@@ -118,7 +119,7 @@ def test_every_category_ends_within_its_budget():
     ):
         state = to_the_end(started(description))
         assert isinstance(state.asked and state.asked.turn, ReadyToAssemble)
-        assert state.question_count <= engine.most_questions(state)
+        assert state.question_count <= budget_of(state).most
 
 
 def test_the_rest_can_be_skipped_from_the_fifth_question_on():
@@ -229,7 +230,7 @@ def test_the_guide_goes_on_when_the_model_does_not():
 
 def test_a_model_that_never_comes_to_an_end_is_brought_to_one():
     state = started("remind me of birthdays", speaker=Speaker.MODEL)
-    for number in range(engine.most_questions(state)):
+    for number in range(budget_of(state).most):
         state = hear(state, **{**QUESTION, "question": f"Number {number}?"})
         state = choose(state)
     state = hear(state, **QUESTION)

@@ -56,9 +56,10 @@ def _read(given: object) -> object:
     forms with a `kind`."""
     if given == "Back":
         return {"kind": "back"}
-    if not isinstance(given, dict) or len(cast("dict[str, Any]", given)) != 1:
-        return given
-    [(name, value)] = cast("dict[str, Any]", given).items()
+    form = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    if len(form) != 1:
+        return form or cast("object", given)
+    [(name, value)] = form.items()
     match name:
         case "OptionIndex":
             return {"kind": "option", "index": value}
@@ -67,9 +68,9 @@ def _read(given: object) -> object:
         case "Confirm":
             return {"kind": "confirm", "yes": value}
         case "Back":
-            return {"kind": "back", **value} if isinstance(value, dict) else given
+            return {**cast("dict[str, Any]", value), "kind": "back"} if isinstance(value, dict) else form
         case _:
-            return given
+            return form
 
 
 Answer = Annotated[

@@ -1,8 +1,7 @@
 """What is known so far, made whole: sensible settings for what nobody said."""
 
 from forge.bots.models import MAX_NAME
-from forge.interview.answers import Said
-from forge.interview.categories import Known, Purpose, classify, defaults_for
+from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.config import (
     DEFAULT_MODEL,
     BuilderConfig,
@@ -69,21 +68,9 @@ def opening_of(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> 
     )
 
 
-def purpose_of(state: State) -> Purpose:
-    """As it was judged; or, of something of its own, by all that was said about it since."""
-    if isinstance(state.purpose, Known):
-        return state.purpose
-    said = [
-        classify(one.answer.text)
-        for one in state.exchanges
-        if isinstance(one.answer, Said) and one.asked.topic in ("purpose", "category")
-    ]
-    return next((found for found in reversed(said) if isinstance(found, Known)), state.purpose)
-
-
 def to_config(state: State) -> BuilderConfig:
     """A whole bot: the same one whenever it is asked for."""
-    known, purpose = state.config, purpose_of(state)
+    known, purpose = state.config, state.purpose
     usual = defaults_for(purpose)
     name = known.name or _name(state, known, purpose)
     return BuilderConfig(
@@ -149,7 +136,7 @@ def _variants(state: State, known: Fields, name: str) -> list[VariantFields]:
 def to_skill_request(state: State) -> SkillBuildRequest:
     known = state.config
     about = known.description or known.steps or state.description
-    taken = [skill.name for skill in state.facts.skills]
+    taken = state.facts.skill_names
     return SkillBuildRequest(
         name=skill_slug(known.name or "") or state.basis.skill_name or skill_names_for(about, taken)[0],
         description=_skill_description(state, known, about),

@@ -52,7 +52,9 @@ class Drafts:
             finished_at=None,
         )
         if not await store.insert(tx, row):
-            raise Conflict("There is an interview with this id already.", hint="Resume it, or choose another id.")
+            raise Conflict(
+                "There is an interview with this id already.", hint="Resume it, or choose another id."
+            )
         return await self._tell(tx, Draft(row, state))
 
     async def find(self, account_id: str, session_id: str) -> Draft:
@@ -67,7 +69,9 @@ class Drafts:
             raise NotFound("There is no such interview.", hint="List those under way: forge drafts")
         return Draft(row, read_state(row))
 
-    async def save(self, tx: Tx, draft: Draft, state: State, *, run_id: str | None = None, **more: Any) -> Draft:
+    async def save(
+        self, tx: Tx, draft: Draft, state: State, *, run_id: str | None = None, **more: Any
+    ) -> Draft:
         """Of a draft that is locked. Told in its own stream, and to the pages of the account."""
         state = state.but(schema_version=SCHEMA_VERSION)
         values: dict[str, Any] = {

@@ -10,7 +10,8 @@ from datetime import datetime
 from forge.errors import Conflict
 from forge.interview.answers import Answer, Chosen, Confirmed, Said, WentBack
 from forge.interview.asides import asks_again, revision_of
-from forge.interview.categories import Budget, Known, Purpose, defaults_for
+from forge.interview.budget import budget_of
+from forge.interview.categories import Known, Purpose, classify
 from forge.interview.completing import to_config, to_skill_request
 from forge.interview.config import NOTHING, Fields
 from forge.interview.errors import BadAnswer
@@ -24,10 +25,6 @@ from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyTo
 from forge.interview.understanding import Unclear, understand
 from forge.interview.writing import is_written
 from forge.skills.manifest import read_skill_md
-
-SKILL_BUDGET = Budget(3, 8)
-MOST_CHANGES = 30
-"""Questions about a bot that is changed: as many as somebody likes, within reason."""
 
 
 def begin(state: State) -> State:
@@ -107,7 +104,8 @@ def _label(asked: Asked, answer: Answer) -> str:
         case AskQuestion(options=options), Chosen(index=index):
             if index >= len(options):
                 raise BadAnswer(
-                    f"There is no option {index}: they are counted from 0 to {len(options) - 1}.", field="answer"
+                    f"There is no option {index}: they are counted from 0 to {len(options) - 1}.",
+                    field="answer",
                 )
             return options[index].label
         case AskQuestion(allow_free_text=True) | Clarify() | ShowPreview(), Said(text=text):
@@ -115,7 +113,9 @@ def _label(asked: Asked, answer: Answer) -> str:
         case ShowPreview(), Confirmed(yes=yes):
             return "Yes" if yes else "No"
         case AskQuestion(), _:
-            raise BadAnswer("Choose one of the options.", hint='For instance {"OptionIndex": 0}.', field="answer")
+            raise BadAnswer(
+                "Choose one of the options.", hint='For instance {"OptionIndex": 0}.', field="answer"
+            )
         case Clarify(), _:
             raise BadAnswer("Answer in words.", hint='For instance {"FreeText": "…"}.', field="answer")
         case _:
@@ -131,10 +131,16 @@ def _patch(state: State, asked: Asked, answer: Answer) -> Fields:
 
 
 def _purpose(asked: Asked, answer: Answer) -> Purpose | None:
-    if asked.topic != "category" or not isinstance(answer, Chosen) or not isinstance(asked.turn, AskQuestion):
-        return None
-    chosen = asked.turn.options[answer.index].id
-    return Known(chosen) if chosen in set(Known) else None
+    """What the answer says about the whole; None when nothing."""
+    match answer:
+        case Chosen(index=index) if asked.topic == "category" and isinstance(asked.turn, AskQuestion):
+            chosen = asked.turn.options[index].id
+            return Known(chosen) if chosen in set(Known) else None
+        case Said(text=text) if asked.topic in ("category", "purpose"):
+            found = classify(text)
+            return found if isinstance(found, Known) else None
+        case _:
+            return None
 
 
 def _next_number(state: State) -> int:
@@ -201,19 +207,9 @@ def _go_on(state: State) -> State:
         state = state.but(exchanges=[*state.exchanges, kept], set_aside=left)
 
 
-def most_questions(state: State) -> int:
-    match state.mode:
-        case Mode.SKILL:
-            return SKILL_BUDGET.most
-        case Mode.RECONFIGURE:
-            return MOST_CHANGES
-        case _:
-            return defaults_for(state.purpose).budget.most + state.basis.variants
-
-
 def _is_spent(state: State) -> bool:
     """Capabilities are confirmed one by one, however many questions there were."""
-    return state.question_count >= most_questions(state) and state.written is None
+    return state.question_count >= budget_of(state).most and state.written is None
 
 
 def _finish(state: State) -> State:

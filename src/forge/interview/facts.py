@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from forge.bots.service import Bots
 from forge.errors import ForgeError
 from forge.interview import store
-from forge.interview.categories import Purpose, defaults_for, purpose_key
+from forge.interview.categories import Purpose, defaults_for, purpose_key, purpose_name
 from forge.interview.config import DEFAULT_MODEL
 from forge.interview.state import Facts, ModelOffer, Remembered
 from forge.llm.catalog import Catalog, Target
@@ -37,12 +37,18 @@ class FactFinder:
         bots = await self._bots.names(account_id)
         async with self._database.read() as tx:
             entries = await store.recall_by_category(tx, account_id, purpose_key(purpose), MOST_REMEMBERED)
-        kept = set(Remembered.model_fields)
+        kept, library = set(Remembered.model_fields), await self._library.all()
         return Facts(
-            skills=suggest(description, defaults_for(purpose).skills, await self._library.all()),
+            skills=suggest(
+                description,
+                defaults_for(purpose).skills,
+                library,
+                kind=purpose_name(purpose),
+            ),
             models=await self.models(account_id),
             remembered=[Remembered(**entry.model_dump(include=kept)) for entry in entries],
             bot_names=bots,
+            skill_names=sorted(skill.manifest.name for skill in library),
         )
 
     async def voice(self, account_id: str) -> Voice:

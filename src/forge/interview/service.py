@@ -1,6 +1,7 @@
 """What people can do in an interview: begin, answer, go back, switch, make, replay."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from forge.bots.service import Bots
@@ -200,6 +201,8 @@ class Interviews:
             current = await self.drafts.lock(tx, account_id, draft.row.session_id)
             if current.state.made is not None:
                 raise AlreadyMade("This was made already.")
+            if current.row.revision != draft.row.revision:
+                raise WentOn("The interview has gone on since.", hint="Look at what it says now.")
             state = current.state.but(made=made)
             await self.drafts.save(tx, current, state, finished_at=self.drafts.clock())
             await store.record(tx, account_id, entry_of(state, made))
@@ -295,10 +298,8 @@ class Interviews:
             return await self.drafts.save(tx, current, engine.begin(current.state.but(facts=facts)))
 
     async def _stop(self, account_id: str, run_id: str) -> None:
-        try:
+        with suppress(Conflict):  # it ended by itself a moment before
             await self.runs.cancel(account_id, run_id, by="interview")
-        except Conflict:
-            pass  # it ended by itself a moment before
 
 
 def _must_be_open(state: State) -> None:

@@ -97,6 +97,8 @@ class Facts(Frozen):
     remembered: list[Remembered] = []
     bot_names: list[str] = []
     """That are taken."""
+    skill_names: list[str] = []
+    """That are taken."""
 
 
 class Basis(Frozen):

@@ -47,12 +47,12 @@ class Thinking:
         spender = _spender(step)
         if state.mode is Mode.SKILL:
             request = to_skill_request(state)
-            files = await write_skill(self._gateway, spender, state, request)
-            written = Written(of=skill_hash(state, request), by=Speaker.MODEL, skill=files)
+            files, cost = await write_skill(self._gateway, spender, state, request)
+            written = Written(of=skill_hash(state, request), by=Speaker.MODEL, skill=files, cost_micros=cost)
         else:
             config = settings_of(state)
-            body = await write_soul(self._gateway, spender, state, config)
-            written = Written(of=soul_hash(config), by=Speaker.MODEL, soul=body)
+            body, cost = await write_soul(self._gateway, spender, state, config)
+            written = Written(of=soul_hash(config), by=Speaker.MODEL, soul=body, cost_micros=cost)
         return written.model_dump(mode="json")
 
     async def write_plainly(self, step: StepInfo, session_id: str) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def understand(state: State, asked: Asked, text: str) -> Fields:
 def _name(state: State, asked: Asked, said: str) -> Fields:
     line = one_line(said).strip("\"'“”«»` ")
     if state.mode is Mode.SKILL:
-        return Fields(name=_slug(line))
+        return Fields(name=_free(state, _slug(line)))
     if len(line) > MAX_NAME:
         raise Unclear(
             f"A name has at most {MAX_NAME} characters; that was {len(line)}. How shall it be called?"
@@ -128,6 +128,14 @@ def _name(state: State, asked: Asked, said: str) -> Fields:
     if not any(one.isalnum() for one in line):
         raise Unclear("A name needs a letter or a digit. How shall it be called?")
     return Fields(name=line)
+
+
+def _free(state: State, slug: str) -> str:
+    if slug in state.facts.skill_names and slug != state.basis.skill_name:
+        raise Unclear(
+            f"There is a skill called {slug} already. Say another name, or change that one: forge skill create --edit {slug}"
+        )
+    return slug
 
 
 def _slug(line: str) -> str:

@@ -130,7 +130,7 @@ def api_config(forge: Forge) -> uvicorn.Config:
         server_header=False,
         lifespan="off",
         ws="websockets-sansio",
-        ws_max_size=64 * 1024,
+        ws_max_size=512 * 1024,
         ws_max_queue=32,
         timeout_graceful_shutdown=GRACE_S,
         proxy_headers=forge.settings.public_url is not None,

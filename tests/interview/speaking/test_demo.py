@@ -55,7 +55,7 @@ async def test_a_bot_is_made_by_choosing(store: Store, model_server: StartModels
         await under.choose("demo:scripted", role=Role.INTERVIEWER)
         state = await walk(under, a_state(DESCRIPTION), option)
         config = to_config(state)
-        soul = await write_soul(under.gateway, spender("soul"), state, config)
+        soul, _ = await write_soul(under.gateway, spender("soul"), state, config)
     assert state.due is Due.WRITE
     assert (config.name, config.personality.tone) == [("Juniper", "warm"), ("Scout", "direct")][option]
     assert [skill.name for skill in config.skills] == [["text-generation"], []][option]
@@ -73,7 +73,7 @@ async def test_a_skill_is_made_by_choosing(store: Store, model_server: StartMode
         request = to_skill_request(state)
         assert (request.name, request.skill_type) == ("count-words", SkillKind.SCRIPT)
         asked = request.model_copy(update={"skill_type": kind})
-        skill = await write_skill(under.gateway, spender("skill"), state, asked)
+        skill, _ = await write_skill(under.gateway, spender("skill"), state, asked)
     assert state.due is Due.WRITE
     sources = {SkillKind.SCRIPT: "skill.py", SkillKind.LOCAL: "scripts/run.py"}
     assert (sources.get(kind) in skill.files) is (kind in sources)

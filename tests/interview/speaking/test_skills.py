@@ -48,7 +48,7 @@ async def write(
 ) -> SkillFiles:
     await under.add("one", server.url, kind=kind)
     await under.choose("one:scripted", role=Role.INTERVIEWER)
-    return await write_skill(under.gateway, spender(), state or a_skill(), request)
+    return (await write_skill(under.gateway, spender(), state or a_skill(), request))[0]
 
 
 @pytest.mark.parametrize("kind", list(ProviderKind))

@@ -43,7 +43,7 @@ async def write(store: Store, model_server: StartModels, turn: Any) -> tuple[str
     async with open_gateway(store) as under:
         await under.add("one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
-        written = await write_soul(under.gateway, spender(), state, CONFIG)
+        written, _ = await write_soul(under.gateway, spender(), state, CONFIG)
     return written, str(server.requests()[-1].body["messages"])
 
 

@@ -1,7 +1,7 @@
 """Questions about what a bot is: what it is for, whom it serves, how it is called."""
 
 from forge.interview.categories import Known, defaults_for
-from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_of, purpose_text
+from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_text
 from forge.interview.config import Fields
 from forge.interview.guide.questions import Choice, Place, ask, clarify, first_of
 from forge.interview.naming import names_for
@@ -80,7 +80,7 @@ def ask_category(place: Place, state: State) -> Asked:
 
 def ask_name(place: Place, state: State) -> Asked:
     about = state.config.description or state.config.purpose or state.description
-    names = names_for(about, purpose_of(state), state.facts.bot_names)
+    names = names_for(about, state.purpose, state.facts.bot_names)
     choices = [
         Choice(f"name-{number}", name, _why_name(number, name, about), Fields(name=name))
         for number, name in enumerate(names, start=1)
@@ -109,7 +109,7 @@ def _why_name(number: int, name: str, about: str) -> str:
 
 
 def ask_audience(place: Place, state: State) -> Asked:
-    purpose = purpose_of(state)
+    purpose = state.purpose
     audiences = _AUDIENCES.get(purpose, _ANYBODY) if isinstance(purpose, Known) else _ANYBODY
     choices = [
         Choice(id, label, reason, Fields(purpose=for_audience(state, _IN_WORDS.get(id, label))))

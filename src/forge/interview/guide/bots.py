@@ -1,7 +1,6 @@
 """The interview about a new bot: which questions matter for its kind, and in which order."""
 
 from forge.interview.categories import Custom, Known, Purpose, defaults_for
-from forge.interview.completing import purpose_of
 from forge.interview.config import Fields
 from forge.interview.guide.abilities import ask_skills
 from forge.interview.guide.basics import ask_audience, ask_category, ask_name, ask_purpose
@@ -66,7 +65,7 @@ _QUESTIONS = {
 
 def _open_topics(state: State) -> list[Topic]:
     """What is still to be asked, in order: as much as the kind of bot deserves, and no more than it bears."""
-    purpose = purpose_of(state)
+    purpose = state.purpose
     budget = defaults_for(purpose).budget
     answered = _answered(state)
     unknown = _unknown(state, purpose)

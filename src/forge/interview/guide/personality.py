@@ -1,7 +1,6 @@
 """Questions about how a bot is: its tone, its traits, what it never does."""
 
 from forge.interview.categories import Known, Purpose, defaults_for
-from forge.interview.completing import purpose_of
 from forge.interview.config import Fields
 from forge.interview.guide.basics import KINDS
 from forge.interview.guide.questions import Choice, Place, ask
@@ -164,7 +163,7 @@ def kind_of(purpose: Purpose) -> Known | None:
 
 
 def ask_tone(place: Place, state: State) -> Asked:
-    purpose = purpose_of(state)
+    purpose = state.purpose
     usual = defaults_for(purpose).tone
     wanted = tone_in(state.description if state.mode is Mode.RECONFIGURE else state.config.description or "")
     first = [usual] if wanted is None else [wanted[1], usual]
@@ -197,7 +196,7 @@ def tone_in(description: str) -> tuple[str, str] | None:
 
 
 def ask_traits(place: Place, state: State) -> Asked:
-    purpose = purpose_of(state)
+    purpose = state.purpose
     usual = list(defaults_for(purpose).traits)
     kind = KINDS[purpose][0].lower() if isinstance(purpose, Known) else "something of its own kind"
     choices = [
@@ -211,7 +210,7 @@ def ask_traits(place: Place, state: State) -> Asked:
 
 
 def ask_boundaries(place: Place, state: State) -> Asked:
-    limits = _LIMITS.get(kind_of(purpose_of(state)), _LIMITS[None])
+    limits = _LIMITS.get(kind_of(state.purpose), _LIMITS[None])
     every = "\n".join(f"- {limit}" for _, limit, _ in limits)
     all_of_them = Choice("all", "All of these", _all_reason(limits), Fields(boundaries=every))
     choices = [

@@ -1,7 +1,6 @@
 """Questions about what a bot runs on, and how freely it speaks."""
 
 from forge.interview.categories import defaults_for
-from forge.interview.completing import purpose_of
 from forge.interview.config import DEFAULT_MODEL, Fields
 from forge.interview.guide.questions import Choice, Place, ask, first_of
 from forge.interview.state import Asked, ModelOffer, State
@@ -63,7 +62,7 @@ def _model_choice(offer: ModelOffer) -> Choice:
 
 
 def ask_creativity(place: Place, state: State) -> Asked:
-    usual = defaults_for(purpose_of(state)).temperature
+    usual = defaults_for(state.purpose).temperature
     nearest = min(CREATIVITY, key=lambda id: abs(CREATIVITY[id][0] - usual))
     choices = [_creativity(id, usual if id == nearest else None) for id in CREATIVITY]
     return ask(place, "How freely should it express itself?", first_of(choices, nearest), free="temperature")
@@ -76,7 +75,7 @@ def _creativity(id: str, usual: float | None) -> Choice:
 
 
 def ask_length(place: Place, state: State) -> Asked:
-    usual = defaults_for(purpose_of(state)).max_tokens
+    usual = defaults_for(state.purpose).max_tokens
     nearest = min(LENGTHS, key=lambda id: abs(LENGTHS[id][0] - usual))
     choices = [
         Choice(id, label, reason, Fields(max_tokens=tokens))

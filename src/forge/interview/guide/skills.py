@@ -101,7 +101,7 @@ def _kind_name(state: State) -> str:
 
 def _ask_name(state: State) -> Asked:
     about = _about(state)
-    names = skill_names_for(about, [skill.name for skill in state.facts.skills])
+    names = skill_names_for(about, state.facts.skill_names)
     said = shortened(one_line(wish(about)), 100)
     choices = [
         Choice(

@@ -70,7 +70,7 @@ def _basis(state: State) -> list[str]:
 def _facts(state: State) -> list[str]:
     facts = state.facts
     if state.mode is Mode.SKILL:
-        return [_listed("Skills that exist already", [skill.name for skill in facts.skills])]
+        return [_listed("Skills that exist already", facts.skill_names)]
     skills = [f"{skill.name}: {skill.description} ({skill.reason})" for skill in facts.skills]
     models = [
         f"{model.ref}: {model.label}. {model.reason}{'' if model.has_key else ' (no key is set for it yet)'}"

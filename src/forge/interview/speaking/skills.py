@@ -126,12 +126,13 @@ _ANSWERS: dict[SkillKind, type[WrittenSkill]] = {
 
 async def write_skill(
     gateway: Gateway, spender: Spender, state: State, request: SkillBuildRequest
-) -> SkillFiles:
-    """Raises what the gateway raises. Of a skill that is changed, the whole new one."""
+) -> tuple[SkillFiles, int]:
+    """With what it cost. Raises what the gateway raises. Of a skill that is changed, the whole new one."""
     kind = request.skill_type
     prompt = Prompt(system=SYSTEMS[kind], messages=[said(_shown(state, request))], max_output=MOST_OUTPUT)
-    written = await gateway.ask(spender, Role.INTERVIEWER, prompt, _ANSWERS[kind])
-    return render_skill(_text(state, request, written), state.basis.skill_files)
+    written = await gateway.ask_with_bill(spender, Role.INTERVIEWER, prompt, _ANSWERS[kind])
+    files = render_skill(_text(state, request, written.value), state.basis.skill_files)
+    return files, written.cost_micros
 
 
 def _text(state: State, request: SkillBuildRequest, written: WrittenSkill) -> SkillText:

@@ -55,13 +55,15 @@ is left out.\
 """
 
 
-async def write_soul(gateway: Gateway, spender: Spender, state: State, config: BuilderConfig) -> str:
-    """Raises what the gateway raises, and `AnswerUnusable` when there is no whole text to be had."""
+async def write_soul(
+    gateway: Gateway, spender: Spender, state: State, config: BuilderConfig
+) -> tuple[str, int]:
+    """With what it cost. Raises what the gateway raises, and `AnswerUnusable` when there is no whole text to be had."""
     prompt = Prompt(system=SYSTEM, messages=[said(_shown(state, config))], max_output=MOST_OUTPUT)
     reply = await gateway.call(spender, Role.INTERVIEWER, prompt)
     if reply.stop is not StopReason.END:
         raise AnswerUnusable(why_unusable(reply.stop, ["it is no text"]))
-    return soul_body(reply.message.text, config)
+    return soul_body(reply.message.text, config), reply.cost_micros
 
 
 def _shown(state: State, config: BuilderConfig) -> str:
