@@ -36,6 +36,7 @@ FACTS = Facts(
     skills=[skill("summarize"), skill("editing"), skill("code-review"), skill("plan-tasks")],
     models=[USUAL, KEYLESS, OPUS, SONNET],
     bot_names=["Atlas", "Party Planner"],
+    skill_names=["code-review", "editing", "plan-tasks", "summarize"],
 )
 REMEMBERED = Remembered(
     initial_description="Answer letters",
