@@ -1,5 +1,6 @@
 """Models over HTTP, in a whole Forge, on both databases."""
 
+from itertools import product
 from typing import Any
 
 import httpx2
@@ -73,65 +74,65 @@ async def test_a_wrong_key_is_a_result_with_a_hint_and_no_error_of_the_request(
     assert (result["ok"], result["code"], bool(result["hint"])) == (False, "model_key", True)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "expected"),
-    [
-        ("PUT", "/roles/king", {"chain": ["claude-sonnet-4-5"]}, (422, "invalid")),
-        ("PUT", "/roles/builder", {"chain": []}, (422, "invalid")),
-        ("PUT", "/roles/builder", {"chain": ["claude-sonnet-4-5"] * 6}, (422, "invalid")),
-        ("PUT", "/roles/builder", {"chain": ["x" * 300]}, (422, "invalid")),
-        ("PUT", "/roles/builder", {"chain": ["a b"]}, (422, "invalid")),
-        ("PUT", "/roles/builder", {"chain": ["nobody:x"]}, (404, "model_unknown")),
-        ("PUT", "/roles/builder", {"chain": ["claude-nobody"]}, (404, "model_unknown")),
-        ("PUT", "/roles/builder?scope=everything", {"chain": ["claude-sonnet-4-5"]}, (422, "invalid")),
-        ("GET", "?scope=bot:%00", None, (422, "invalid")),
-        ("PUT", "/providers/No", {"kind": "openai", "base_url": "http://x"}, (422, "invalid")),
-        ("PUT", "/providers/own", {"kind": "openai"}, (422, "invalid")),
-        ("PUT", "/providers/own", {"kind": "magic", "base_url": "http://x"}, (422, "invalid")),
-        ("PUT", "/providers/own", {"kind": "openai", "base_url": "file:///etc"}, (422, "invalid")),
-        ("PUT", "/providers/own", {"kind": "openai", "base_url": "http://" + "x" * 600}, (422, "invalid")),
-        (
-            "PUT",
-            "/providers/own",
-            {"kind": "openai", "base_url": "http://x", "key_name": "a b"},
-            (422, "invalid"),
-        ),
-        ("DELETE", "/providers/own", None, (404, "not_found")),
-        ("PUT", "/prices?model=claude-x", {"input": -1, "output": 0}, (422, "invalid")),
-        ("PUT", "/prices?model=claude-x", {"input": 1e9, "output": 0}, (422, "invalid")),
-        ("PUT", "/prices?model=claude-x", {"input": 1}, (422, "invalid")),
-        (
-            "PUT",
-            "/prices?model=claude-x",
-            {"input": 1, "output": 1, "context_window": 10**30},
-            (422, "invalid"),
-        ),
-        ("PUT", "/prices?model=a%00b", {"input": 1, "output": 1}, (422, "invalid")),
-        ("PUT", "/prices?model=nobody:x", {"input": 1, "output": 1}, (404, "model_unknown")),
-        ("PUT", "/prices", {"input": 1, "output": 1}, (422, "invalid")),
-        ("DELETE", "/prices?model=claude-sonnet-4-5", None, (404, "not_found")),
-        ("PUT", "/budgets/year", {"limit_usd": 1}, (422, "invalid")),
-        ("PUT", "/budgets/day", {"limit_usd": -0.01}, (422, "invalid")),
-        ("PUT", "/budgets/day", {"limit_usd": 1e300}, (422, "invalid")),
-        ("POST", "/test", {}, (422, "invalid")),
-        ("GET", "/calls?run_id=%00", None, (422, "invalid")),
-        ("GET", "/calls?cursor=nonsense", None, (400, "malformed")),
-    ],
-)
-async def test_bad_input_is_refused_with_its_reason(
-    live_forge: Live, method: str, path: str, body: Any, expected: tuple[int, str]
-):
-    async with live_forge.client() as client:
-        assert error(await client.request(method, MODELS + path, json=body)) == expected
+BAD_INPUT: list[tuple[str, str, Any, tuple[int, str]]] = [
+    ("PUT", "/roles/king", {"chain": ["claude-sonnet-4-5"]}, (422, "invalid")),
+    ("PUT", "/roles/builder", {"chain": []}, (422, "invalid")),
+    ("PUT", "/roles/builder", {"chain": ["claude-sonnet-4-5"] * 6}, (422, "invalid")),
+    ("PUT", "/roles/builder", {"chain": ["x" * 300]}, (422, "invalid")),
+    ("PUT", "/roles/builder", {"chain": ["a b"]}, (422, "invalid")),
+    ("PUT", "/roles/builder", {"chain": ["nobody:x"]}, (404, "model_unknown")),
+    ("PUT", "/roles/builder", {"chain": ["claude-nobody"]}, (404, "model_unknown")),
+    ("PUT", "/roles/builder?scope=everything", {"chain": ["claude-sonnet-4-5"]}, (422, "invalid")),
+    ("GET", "?scope=bot:%00", None, (422, "invalid")),
+    ("PUT", "/providers/No", {"kind": "openai", "base_url": "http://x"}, (422, "invalid")),
+    ("PUT", "/providers/own", {"kind": "openai"}, (422, "invalid")),
+    ("PUT", "/providers/own", {"kind": "magic", "base_url": "http://x"}, (422, "invalid")),
+    ("PUT", "/providers/own", {"kind": "openai", "base_url": "file:///etc"}, (422, "invalid")),
+    ("PUT", "/providers/own", {"kind": "openai", "base_url": "http://" + "x" * 600}, (422, "invalid")),
+    (
+        "PUT",
+        "/providers/own",
+        {"kind": "openai", "base_url": "http://x", "key_name": "a b"},
+        (422, "invalid"),
+    ),
+    ("DELETE", "/providers/own", None, (404, "not_found")),
+    ("PUT", "/prices?model=claude-x", {"input": -1, "output": 0}, (422, "invalid")),
+    ("PUT", "/prices?model=claude-x", {"input": 1e9, "output": 0}, (422, "invalid")),
+    ("PUT", "/prices?model=claude-x", {"input": 1}, (422, "invalid")),
+    (
+        "PUT",
+        "/prices?model=claude-x",
+        {"input": 1, "output": 1, "context_window": 10**30},
+        (422, "invalid"),
+    ),
+    ("PUT", "/prices?model=a%00b", {"input": 1, "output": 1}, (422, "invalid")),
+    ("PUT", "/prices?model=nobody:x", {"input": 1, "output": 1}, (404, "model_unknown")),
+    ("PUT", "/prices", {"input": 1, "output": 1}, (422, "invalid")),
+    ("DELETE", "/prices?model=claude-sonnet-4-5", None, (404, "not_found")),
+    ("PUT", "/budgets/year", {"limit_usd": 1}, (422, "invalid")),
+    ("PUT", "/budgets/day", {"limit_usd": -0.01}, (422, "invalid")),
+    ("PUT", "/budgets/day", {"limit_usd": 1e300}, (422, "invalid")),
+    ("POST", "/test", {}, (422, "invalid")),
+    ("GET", "/calls?run_id=%00", None, (422, "invalid")),
+    ("GET", "/calls?cursor=nonsense", None, (400, "malformed")),
+]
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-async def test_what_is_no_number_is_no_money(live_forge: Live, number: str):
+async def test_bad_input_is_refused_with_its_reason(live_forge: Live):
     async with live_forge.client() as client:
-        body = f'{{"input": {number}, "output": 1, "limit_usd": {number}}}'
-        for path in ("/prices?model=claude-x", "/budgets/day"):
+        for method, path, body, expected in BAD_INPUT:
+            answer = await client.request(method, MODELS + path, json=body)
+            assert error(answer) == expected, (method, path, body)
+
+
+async def test_what_is_no_number_is_no_money(live_forge: Live):
+    async with live_forge.client() as client:
+        for number, path in product(
+            ("NaN", "Infinity", "-Infinity"), ("/prices?model=claude-x", "/budgets/day")
+        ):
+            body = f'{{"input": {number}, "output": 1, "limit_usd": {number}}}'
             answer = await client.put(MODELS + path, content=body, headers=JSON)
-            assert error(answer) == (422, "invalid")
+            assert error(answer) == (422, "invalid"), (number, path)
 
 
 READ, WRITE, ADMIN = Scope.READ, Scope.WRITE, Scope.ADMIN
