@@ -12,6 +12,7 @@ from benchmarks import (
     chats,
     events,
     fanout,
+    interviews,
     memory,
     recall,
     report,
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "cancel": cancel.measure,
     "audit": audit.measure,
     "chats": chats.measure,
+    "interviews": interviews.measure,
     "recall": recall.measure,
 }
 
