@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Bot, Wrench } from "lucide-react";
 import type { ReactNode } from "react";
 import { botQuery } from "@/api/bots";
 import type { Interview, InterviewPreview } from "@/api/types";
@@ -58,7 +59,15 @@ export function PreviewCard({ session, preview }: Props) {
 function Face({ session: { mode, bot_slug } }: { session: Interview }) {
   const bot = useQuery({ ...botQuery(bot_slug ?? ""), enabled: bot_slug !== null }).data;
   if (bot) return <Avatar of={bot.identity} />;
-  return <Avatar of={{ avatar: mode === "skill" ? "🔧" : "🤖", colour: "#e2703a" }} />;
+  const Icon = mode === "skill" ? Wrench : Bot;
+  return (
+    <span
+      aria-hidden
+      className="grid size-9 shrink-0 place-items-center rounded-lg border border-line bg-raised text-dim"
+    >
+      <Icon size={18} strokeWidth={1.75} />
+    </span>
+  );
 }
 
 const Part = ({ name, children }: { name: string; children: ReactNode }) => (

@@ -1,0 +1,33 @@
+"""The pictures of Forge in the guides are what a browser really shows."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import Visitor
+from tests.browser.test_picture import keep
+from tests.interview.browser.walking import begin, choose, create, in_chat, to_review
+
+pytestmark = pytest.mark.browser
+
+
+def test_forge_from_the_first_word_to_the_files(visit: Callable[..., Visitor], tmp_path: Path):
+    visitor = visit()
+    page = visitor.page
+    begin(visitor, "Answers customers' questions about our bicycles")
+    choose(page)
+    choose(page)
+    keep(page, "forge-wizard.png", tmp_path)
+    in_chat(page)
+    keep(page, "forge-chat.png", tmp_path)
+    page.get_by_text("Wizard", exact=True).click()
+    to_review(page)
+    page.get_by_role("button", name="Show files").click()
+    expect(page.get_by_role("figure").locator("span[style]").first).to_be_visible()
+    expect(create(page)).to_be_visible()
+    keep(page, "forge-review.png", tmp_path)
+    visitor.open("/forge")
+    expect(page.get_by_role("list", name="Drafts")).to_be_visible()
+    page.get_by_role("button", name="A patient tutor").click()
+    keep(page, "forge-start.png", tmp_path)
