@@ -1,6 +1,7 @@
 """The `forge` command. Only the tree of commands is here; each command's code is imported when it is called."""
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -43,9 +44,22 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "version": ("forge.server.cli:version", "Print the version."),
 }
 
-ALIASES: dict[str, str] = {
-    "build-bot": "forge.interview.cli:new",
-    "bot": "forge.interview.cli:bot",
+
+def _load(place: str) -> click.Command:
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def _load_bot() -> click.Group:
+    """`forge bots`, but `create` talks."""
+    bots, new = _load(COMMANDS["bots"][0]), _load(COMMANDS["new"][0])
+    listed = dict(bots.commands) if isinstance(bots, click.Group) else dict[str, click.Command]()
+    return click.Group("bot", listed | {"create": new}, help="As `forge bots`; create is `forge new`.")
+
+
+ALIASES: dict[str, Callable[[], click.Command]] = {
+    "build-bot": lambda: _load(COMMANDS["new"][0]),
+    "bot": _load_bot,
 }
 """Other names people know; not listed."""
 
@@ -57,11 +71,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        place = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else ALIASES.get(cmd_name)
-        if place is None:
-            return None
-        module, _, name = place.partition(":")
-        return getattr(importlib.import_module(module), name)
+        if cmd_name in COMMANDS:
+            return _load(COMMANDS[cmd_name][0])
+        return ALIASES[cmd_name]() if cmd_name in ALIASES else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -11,7 +11,6 @@ import click
 from forge.bots.bundle_file import read_text
 from forge.bots.chat.cli import chat
 from forge.bots.choice import find_bot
-from forge.bots.cli import bots
 from forge.errors import Invalid
 from forge.interview.config import MOST_VARIANTS
 from forge.interview.console.prompts import Left
@@ -93,9 +92,6 @@ def create_skill(ctx: click.Context, edit: str | None, **given: Any) -> None:
     What it may do is asked one by one.
     """
     _hold(ctx, _wish({**given, "mode": Mode.SKILL.value, "skill": edit}))
-
-
-bot = click.Group("bot", {**bots.commands, "create": new}, help="As `forge bots`; here, create asks.")
 
 
 def _check(given: dict[str, Any]) -> None:
