@@ -55,8 +55,16 @@ export function BotReview({ session, config, change, back }: Props) {
           <Facts>
             <Fact name="Tone">{personality.tone}</Fact>
             {personality.traits.length > 0 && <Fact name="Traits">{personality.traits.join(", ")}</Fact>}
-            {personality.purpose && <Fact name="Purpose">{personality.purpose}</Fact>}
-            {personality.boundaries && <Fact name="Boundaries">{personality.boundaries}</Fact>}
+            {personality.purpose && (
+              <Fact name="Purpose">
+                <span className="whitespace-pre-line">{personality.purpose}</span>
+              </Fact>
+            )}
+            {personality.boundaries && (
+              <Fact name="Boundaries">
+                <span className="whitespace-pre-line">{personality.boundaries}</span>
+              </Fact>
+            )}
           </Facts>
         </div>
       </Panel>
