@@ -52,16 +52,16 @@ export function Preview({ session, review, isBeside }: Props) {
       {content}
     </aside>
   ) : (
-    <Below session={session} isFiles={isFiles}>
+    <Below session={session} isFiles={isFiles} hideFiles={() => review.showFiles(false)}>
       {content}
     </Below>
   );
 }
 
-type BelowProps = { session: Interview; isFiles: boolean; children: ReactNode };
+type BelowProps = { session: Interview; isFiles: boolean; hideFiles: () => void; children: ReactNode };
 
 /** Where there is no room beside the question: a bar below it that opens. */
-function Below({ session, isFiles, children }: BelowProps) {
+function Below({ session, isFiles, hideFiles, children }: BelowProps) {
   const [isOpen, setOpen] = useState(false);
   const isShown = isOpen || isFiles;
   return (
@@ -69,7 +69,10 @@ function Below({ session, isFiles, children }: BelowProps) {
       <button
         type="button"
         aria-expanded={isShown}
-        onClick={() => setOpen(!isShown)}
+        onClick={() => {
+          setOpen(!isShown);
+          if (isShown) hideFiles();
+        }}
         className="flex h-9 w-full items-center gap-2 px-3 text-left -outline-offset-2 hover:bg-raised pointer-coarse:h-11"
       >
         <span className="text-xs font-semibold text-dim">Preview</span>

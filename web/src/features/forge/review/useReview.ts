@@ -62,10 +62,10 @@ export function useReview(session: Interview, tell: (told: readonly Told[]) => v
   };
 }
 
-function agreedOn({ turn, made, mode, due }: Interview): Wanted | null {
+function agreedOn({ turn, made, mode }: Interview): Wanted | null {
   if (made) return mode === "skill" ? { skill_request: null } : { config: null };
   if (turn?.action === "ready_to_assemble") return { config: turn.config };
-  return turn?.action === "ready_to_create_skill" && !due ? { skill_request: turn.skill_request } : null;
+  return turn?.action === "ready_to_create_skill" ? { skill_request: turn.skill_request } : null;
 }
 
 function withEdits(agreed: Wanted, edits: Edits): Wanted {
