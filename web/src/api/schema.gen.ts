@@ -10075,7 +10075,7 @@ export interface operations {
     create_session_api_v1_builder_sessions_post: {
         parameters: {
             query?: {
-                /** @description For the first turn; otherwise it comes over the WebSocket. */
+                /** @description For the next turn; otherwise it comes over the WebSocket. */
                 wait?: boolean;
             };
             header?: never;
@@ -10119,7 +10119,10 @@ export interface operations {
     };
     submit_answer_api_v1_builder_sessions__session_id__answer_post: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description For the next turn; otherwise it comes over the WebSocket. */
+                wait?: boolean;
+            };
             header?: never;
             path: {
                 session_id: string;
