@@ -60,6 +60,16 @@ def test_the_words_of_an_option_choose_it():
     assert say(state, f"  {option.label.upper()} ").exchanges[-1].answer == Chosen(index=2)
 
 
+def test_words_that_cannot_be_used_leave_the_options_as_they_were():
+    state = on_to(started(), "model")
+    plain = question_of(state)
+    again = say(say(state, "the one from the moon"), "or from mars")
+    assert question_of(again).options == plain.options
+    assert question_of(again).question.endswith(plain.question)
+    assert question_of(again).question.count(plain.question) == 1
+    assert choose(again).exchanges[-1].asked.turn == plain
+
+
 def test_there_is_nothing_before_the_first_question():
     with pytest.raises(BadAnswer, match="first question"):
         take(started(), WentBack())
@@ -267,6 +277,14 @@ def test_a_thought_that_is_cancelled_takes_the_answer_back():
     first = engine.withdraw(started(speaker=Speaker.MODEL))
     assert first.speaker is Speaker.GUIDE
     assert first.asked is not None
+
+
+def test_a_soul_that_is_not_waited_for_leaves_the_review_as_it_was():
+    ready = to_the_end(started())
+    turn = ready.asked.turn if ready.asked else None
+    assert isinstance(turn, ReadyToAssemble)
+    edited = turn.config.model_copy(update={"name": "Lantern"})
+    assert engine.withdraw(engine.rewrite(ready.but(edited=edited))) == ready
 
 
 def test_several_bots_are_one_bot_and_what_makes_each_different():

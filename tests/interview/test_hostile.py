@@ -40,17 +40,31 @@ NAUGHTY = (
 )
 
 
-@pytest.fixture
-async def person(tmp_path: Path) -> AsyncIterator[Person]:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("hostile")
+
+
+@pytest.fixture(scope="module")
+async def person(place: Path) -> AsyncIterator[Person]:
+    """One Forge takes it all."""
     async with (
-        live(settings_for(tmp_path / "data", f"sqlite:///{tmp_path / 'data' / 'forge.db'}")) as running,
+        live(settings_for(place / "data", f"sqlite:///{place / 'data' / 'forge.db'}")) as running,
         running.client() as client,
     ):
         yield Person(client)
 
 
-def outside(tmp_path: Path) -> set[str]:
-    return {one.name for one in tmp_path.iterdir()}
+def outside(place: Path) -> set[str]:
+    return {one.name for one in place.iterdir()}
+
+
+async def bots(person: Person) -> int:
+    return len(data(await person.client.get("/api/v1/bots")))
+
+
+async def drafts(person: Person) -> int:
+    return len(data(await person.client.get(f"{BUILDER}/drafts")))
 
 
 async def say_anything(person: Person, text: str) -> None:
@@ -84,14 +98,14 @@ async def _first(person: Person) -> None:
 
 
 @pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
-async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, tmp_path: Path, text: str):
+async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, place: Path, text: str):
     begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text})
     assert begun.status_code == 200, begun.text
     person.view = data(begun)
     await say_anything(person, text)
     made = await person.make()
     folder = Path(made["soul_path"]).parent
-    assert folder.parent == tmp_path / "data" / "bots"
+    assert folder.parent == place / "data" / "bots"
     for name, parse in (
         ("SOUL.md", parse_soul),
         ("IDENTITY.md", parse_identity),
@@ -99,8 +113,8 @@ async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, t
     ):
         problems = parse((folder / name).read_text()).problems
         assert [one for one in problems if not one.is_warning] == []
-    assert outside(tmp_path) == {"data"}
-    skills = tmp_path / "data" / "skills"
+    assert outside(place) == {"data"}
+    skills = place / "data" / "skills"
     assert (
         all((one / "SKILL.md").is_file() for one in skills.iterdir() if one.is_dir())
         if skills.exists()
@@ -109,19 +123,20 @@ async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, t
 
 
 @pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
-async def test_whatever_is_said_becomes_a_skill_inside_the_library(person: Person, tmp_path: Path, text: str):
+async def test_whatever_is_said_becomes_a_skill_inside_the_library(person: Person, place: Path, text: str):
     begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text, "mode": "skill"})
     person.view = data(begun)
     await say_anything(person, text)
     made = await person.make()
-    assert Path(made["skill"]["folder"]).parent == tmp_path / "data" / "skills"
-    assert outside(tmp_path) == {"data"}
+    assert Path(made["skill"]["folder"]).parent == place / "data" / "skills"
+    assert outside(place) == {"data"}
 
 
 @pytest.mark.parametrize(
     "name", ["../x", "a/b", "/x", "..", ".", "", "A", "x" * 65, "a--b", "-a", "a b", "ä", "a\nb", "skill.md"]
 )
-async def test_a_skill_with_an_odd_name_is_refused(person: Person, tmp_path: Path, name: str):
+async def test_a_skill_with_an_odd_name_is_refused(person: Person, place: Path, name: str):
+    before = await bots(person)
     await person.start("Count the words of a text", mode="skill")
     request = {"name": name, "description": "Counts words."}
     refused = await person.client.post(f"{person.path}/create-skill", json={"skill_request": request})
@@ -131,8 +146,8 @@ async def test_a_skill_with_an_odd_name_is_refused(person: Person, tmp_path: Pat
     config["skills"] = [{"name": name, "description": "x", "skill_type": "prompt"}]
     refused = await person.client.post(f"{person.path}/assemble", json={"config": config})
     assert refused.status_code == 422, refused.text
-    assert outside(tmp_path) == {"data"}
-    assert data(await person.client.get("/api/v1/bots")) == []
+    assert outside(place) == {"data"}
+    assert await bots(person) == before
 
 
 @pytest.mark.parametrize(
@@ -148,11 +163,12 @@ async def test_a_skill_with_an_odd_name_is_refused(person: Person, tmp_path: Pat
     ids=range(6),
 )
 async def test_a_soul_that_cannot_be_read_is_refused_with_the_reason(person: Person, soul: str):
+    before = await drafts(person)
     refused = await person.client.post(f"{BUILDER}/sessions", json={"description": "x", "soul": soul})
     assert refused.status_code in (200, 422)
     if refused.status_code == 422:
         assert refused.json()["errors"][0]["message"]
-        assert data(await person.client.get(f"{BUILDER}/drafts")) == []
+        assert await drafts(person) == before
 
 
 @pytest.mark.parametrize(
@@ -167,20 +183,21 @@ async def test_a_soul_that_cannot_be_read_is_refused_with_the_reason(person: Per
         ("model_config", {"model": "default", "temperature": 7, "max_tokens": 100}),
         ("model_config", {"model": "default", "temperature": 0.5, "max_tokens": 0}),
         ("extra", 1),
-        ("skills", [{"name": "a"}, {"name": "a"}]),
+        ("skills", [{"name": f"a{number}"} for number in range(50)]),
         ("personality", {"tone": "x" * 1000, "traits": [], "purpose": "p", "boundaries": None}),
     ],
 )
 async def test_settings_are_checked_on_the_server(person: Person, part: str, value: Any):
     await person.start("Bedtime stories")
-    config = (await person.to_the_end())["config"]
+    before, config = await bots(person), (await person.to_the_end())["config"]
     refused = await person.client.post(f"{person.path}/assemble", json={"config": {**config, part: value}})
-    assert refused.status_code == 422, refused.text
-    assert data(await person.client.get("/api/v1/bots")) == []
+    assert 400 <= refused.status_code < 500, refused.text
+    assert await bots(person) == before
     await person.make()
 
 
 async def test_a_description_of_a_megabyte_is_refused(person: Person):
+    before = await drafts(person)
     refused = await person.client.post(f"{BUILDER}/sessions", json={"description": "x" * 1_000_000})
     assert refused.status_code in (413, 422)
-    assert data(await person.client.get(f"{BUILDER}/drafts")) == []
+    assert await drafts(person) == before

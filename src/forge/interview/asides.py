@@ -6,12 +6,26 @@ from forge.interview.turns import FEWEST_OPTIONS, AskQuestion, Clarify, Question
 
 
 def asks_again(asked: Asked, message: str) -> Asked:
-    """The same question, in words."""
+    """The same question with the same options, behind what was wrong with the answer."""
+    match asked.turn:
+        case AskQuestion(question=question) as turn:
+            plain = asked.plain or question
+            said = turn.model_copy(update={"question": f"{message}\n\n{plain}"})
+            return asked.model_copy(update={"turn": said, "plain": plain})
+        case turn:
+            return waits_for_words(asked, turn.phase, message)
+
+
+def as_first_asked(asked: Asked) -> Asked:
+    if asked.plain is None or not isinstance(asked.turn, AskQuestion):
+        return asked
+    turn = asked.turn.model_copy(update={"question": asked.plain})
+    return asked.model_copy(update={"turn": turn, "plain": None})
+
+
+def waits_for_words(asked: Asked, phase: Phase, message: str) -> Asked:
     return Asked(
-        turn=Clarify(phase=asked.turn.phase, message=message),
-        topic=asked.topic,
-        speaker=asked.speaker,
-        free=asked.free,
+        turn=Clarify(phase=phase, message=message), topic=asked.topic, speaker=asked.speaker, free=asked.free
     )
 
 

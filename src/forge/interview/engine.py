@@ -9,7 +9,7 @@ from datetime import datetime
 
 from forge.errors import Conflict
 from forge.interview.answers import Answer, Chosen, Confirmed, Said, WentBack
-from forge.interview.asides import asks_again, revision_of
+from forge.interview.asides import as_first_asked, asks_again, revision_of, waits_for_words
 from forge.interview.budget import budget_of
 from forge.interview.categories import Known, Purpose, classify
 from forge.interview.completing import to_config, to_skill_request
@@ -52,7 +52,7 @@ def _take(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
     label = _label(asked, answer)
     extra = asked.extras.get(answer.index) if isinstance(answer, Chosen) else None
     if extra == "setup":
-        return state.but(asked=asks_again(asked, _SETUP))
+        return state.but(asked=waits_for_words(asked, asked.turn.phase, _SETUP))
     if asked.topic == "revise" and isinstance(answer, Chosen) and isinstance(asked.turn, AskQuestion):
         return go_back(state, Phase(asked.turn.options[answer.index].id))
     try:
@@ -61,7 +61,7 @@ def _take(state: State, asked: Asked, answer: Answer, at: datetime) -> State:
         return state.but(asked=asks_again(asked, str(unclear)))
     exchange = Exchange(
         number=_next_number(state),
-        asked=asked,
+        asked=as_first_asked(asked),
         answer=answer,
         label=label,
         patch=patch,
@@ -313,6 +313,8 @@ def withdraw(state: State) -> State:
     """Nobody waits for the model any more: the answer it was to understand is taken back."""
     if state.due is None:
         raise Conflict("Forge is not thinking.")
+    if state.edited is not None:
+        return state.but(due=None, edited=None)  # settings of the review, and no answer
     if not state.exchanges:
         return give_up(state, "You did not want to wait for the model.")
     last = state.exchanges[-1]

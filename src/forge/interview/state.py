@@ -47,6 +47,8 @@ class Asked(Frozen):
     """What each option means, in their order."""
     free: str | None = None
     """The field that an answer in words goes into."""
+    plain: str | None = None
+    """The question as it was first put; None while it is."""
     extras: dict[int, Literal["skip", "same", "setup"]] = {}
     """Options that Forge added itself, by index: skip the rest, the same as last time, set up a model."""
 
