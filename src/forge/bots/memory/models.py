@@ -8,7 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forge.kernel.text import NO_NUL
 
-
 MAX_FACT = 1000
 MOST_MEMORIES = 5000
 """Of one bot."""
