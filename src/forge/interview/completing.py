@@ -1,6 +1,7 @@
 """What is known so far, made whole: sensible settings for what nobody said."""
 
 from forge.bots.models import MAX_NAME
+from forge.interview.assembly.looks import avatar_of, colour_of
 from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.config import (
     DEFAULT_MODEL,
@@ -186,6 +187,7 @@ def missing(state: State) -> list[str]:
 def preview_of(state: State) -> Preview:
     known = state.config
     is_skill = state.mode is Mode.SKILL
+    name = known.name if state.mode in (Mode.BOT, Mode.BATCH) else None
     return Preview(
         name=known.name,
         description=known.description,
@@ -194,6 +196,8 @@ def preview_of(state: State) -> Preview:
         skills=[skill.name for skill in known.skills or []],
         phase=state.phase.value,
         fields=known,
+        avatar=avatar_of(name, state.purpose, defaults_for(state.purpose).bot_category) if name else None,
+        colour=colour_of(name) if name else None,
         missing=missing(state),
     )
 

@@ -127,5 +127,8 @@ class Preview(BaseModel):
     skills: list[str]
     phase: str
     fields: Fields
+    avatar: str | None = None
+    """Of a new bot, as soon as it has a name."""
+    colour: str | None = None
     missing: list[str] = []
     """What is still needed before it can be made, in words."""

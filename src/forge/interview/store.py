@@ -73,9 +73,14 @@ async def record(tx: Tx, account_id: str, entry: MemoryEntry) -> None:
 
 
 async def recall_by_category(tx: Tx, account_id: str, category: str, limit: int) -> list[MemoryEntry]:
-    return await _recall(
-        tx, [builder_memory.c.account_id == account_id, builder_memory.c.purpose_category == category], limit
+    """Bots of a category, the latest first: a skill has no tone to be taken up again."""
+    table = builder_memory
+    is_one = (
+        table.c.account_id == account_id,
+        table.c.purpose_category == category,
+        table.c.bot_slug.is_not(None),
     )
+    return await _recall(tx, is_one, limit)
 
 
 async def recall_recent(tx: Tx, account_id: str, limit: int) -> list[MemoryEntry]:

@@ -5292,6 +5292,10 @@ export interface components {
             /** Phase */
             phase: string;
             fields: components["schemas"]["Fields"];
+            /** Avatar */
+            avatar?: string | null;
+            /** Colour */
+            colour?: string | null;
             /**
              * Missing
              * @default []

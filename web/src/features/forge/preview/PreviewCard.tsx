@@ -56,9 +56,11 @@ export function PreviewCard({ session, preview }: Props) {
 }
 
 /** Its own face once it has one. */
-function Face({ session: { mode, bot_slug } }: { session: Interview }) {
+function Face({ session: { mode, bot_slug, preview } }: { session: Interview }) {
   const bot = useQuery({ ...botQuery(bot_slug ?? ""), enabled: bot_slug !== null }).data;
   if (bot) return <Avatar of={bot.identity} />;
+  const { avatar, colour } = preview;
+  if (avatar && colour) return <Avatar of={{ avatar, colour }} />;
   const Icon = mode === "skill" ? Wrench : Bot;
   return (
     <span
