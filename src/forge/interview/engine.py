@@ -209,7 +209,12 @@ def _go_on(state: State) -> State:
 
 def _is_spent(state: State) -> bool:
     """Capabilities are confirmed one by one, however many questions there were."""
-    return state.question_count >= budget_of(state).most and state.written is None
+    return state.question_count >= budget_of(state).most and not _is_confirming(state)
+
+
+def _is_confirming(state: State) -> bool:
+    """Whether the skill is there, and all that is left is what it may do."""
+    return state.mode is Mode.SKILL and is_written(state)
 
 
 def _finish(state: State) -> State:
@@ -271,7 +276,7 @@ def hear(state: State, turn: ModelTurn, *, model: str, cost_micros: int) -> Stat
     state = state.but(set_aside=[], left_at=None, due=None)
     if said.asked is not None and not said.is_ready and not _is_spent(state):
         return state.but(asked=with_extras(state, said.asked))
-    return _go_on(state) if _lacks_essentials(state) else _finish(state)
+    return _go_on(state) if _lacks_essentials(state) or _is_confirming(state) else _finish(state)
 
 
 def _lacks_essentials(state: State) -> bool:

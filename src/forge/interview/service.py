@@ -14,6 +14,7 @@ from forge.interview.config import BuilderConfig, SkillBuildRequest
 from forge.interview.drafts import Draft, Drafts, interview_stream
 from forge.interview.errors import NotThisMode, WentOn
 from forge.interview.facts import FactFinder
+from forge.interview.granting import as_granted
 from forge.interview.kind import KIND, InterviewInput
 from forge.interview.models import (
     Assembled,
@@ -173,7 +174,7 @@ class Interviews:
         if draft.state.made is not None:
             return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
         _must_be_quiet(draft.state)
-        wanted = request or _agreed_skill(draft.state)
+        wanted = as_granted(draft.state, request or _agreed_skill(draft.state))
         if dry_run:
             return Assembled(result=None, files=await self.assembly.plan_skill(draft.state, wanted))
         return await self._once(

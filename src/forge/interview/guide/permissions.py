@@ -1,6 +1,7 @@
 """Questions about what a skill may do: which capabilities it needs, and then each one by itself."""
 
 from forge.interview.config import Fields
+from forge.interview.granting import ALLOW, granted_capabilities, topic_of
 from forge.interview.guide.questions import Choice, Place, ask
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, State
@@ -51,12 +52,12 @@ def _together(capabilities: list[Capability]) -> Choice:
 
 
 def next_capability(state: State) -> Asked | None:
-    """The first that nobody has decided on. What is not allowed is taken from the list."""
-    asked = {one.asked.topic for one in state.exchanges}
+    """The first that nobody has allowed. What is not allowed is taken from the list; should it come back, it is asked
+    about again."""
+    granted = granted_capabilities(state)
     for capability in state.config.capabilities or []:
-        topic = f"capability:{capability.value}"
-        if topic not in asked:
-            return _ask_capability(state, capability, topic)
+        if capability not in granted:
+            return _ask_capability(state, capability, topic_of(capability))
     return None
 
 
@@ -65,7 +66,7 @@ def _ask_capability(state: State, capability: Capability, topic: str) -> Asked:
     wanted = state.config.capabilities or []
     why = _suggested(state).get(capability, "The skill as it is written asks for it.")
     choices = [
-        Choice("allow", "Allow it", f"{meaning.allows} {why}"),
+        Choice(ALLOW, "Allow it", f"{meaning.allows} {why}"),
         Choice(
             *("deny", "Do not allow it"),
             f"{meaning.risk} Without it, that part of the skill does not work.",

@@ -21,6 +21,7 @@ from forge.interview.wording import (
     wish,
     words,
 )
+from forge.interview.writing import is_written
 from forge.skills.models import SkillKind
 
 _COMPUTING = """
@@ -32,7 +33,7 @@ _TOPICS = {Part.STEPS: ("steps",), Part.TRIGGER: ("trigger",), Part.KIND: ("kind
 
 
 def next_of_skill(state: State) -> Asked | None:
-    if state.written is not None:
+    if is_written(state):
         return next_capability(state)
     return next_of_new(state) if state.basis.skill_name is None else next_of_existing(state)
 
