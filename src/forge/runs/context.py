@@ -186,6 +186,7 @@ class RunContext:
         await self._resume()
         return Run.model_validate(await self._record("child.read", lambda: self._read_run(child_id)))
 
+    @survives_outage
     async def _read_run(self, run_id: str) -> Run:
         async with self._journal.database.read() as tx:
             row = await store.find_run(tx, run_id)

@@ -16,6 +16,7 @@ from forge.runs.journal import Journal
 from forge.runs.kinds import RunKinds
 from forge.runs.models import Problem, Run
 from forge.runs.store import RunRow
+from forge.store.outage import survives_outage
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ class Executor:
         async with self._journal.database.read() as tx:
             self.stop(await store.cancelled_among(tx, self.active))
 
+    @survives_outage
     async def start_child(self, parent: RunRow, kind: str, given: dict[str, Any], child_id: str) -> None:
         """Nothing when the parent was cancelled meanwhile: a child must not outlive that."""
         async with self._journal.database.begin() as tx:
