@@ -125,6 +125,7 @@ def _become(arguments: list[str], environment: dict[str, str], log: str, folder:
     with Path(os.devnull).open() as nothing, Path(log).open("a") as output:
         for number, file in enumerate((nothing, output, output)):
             os.dup2(file.fileno(), number)
+    sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv = ["forge", *arguments]
     runpy.run_module("forge", run_name="__main__", alter_sys=True)
 
