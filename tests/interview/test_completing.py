@@ -113,7 +113,7 @@ def test_a_preview_shows_what_is_known():
     state = to_the_end(started(NOTES, facts=FACTS))
     preview = preview_of(state)
     assert preview.personality_summary == (
-        "Release Notes Writer is precise, methodical and pragmatic, in a tone that is technical."
+        "Release Notes Writer is precise, methodical and pragmatic, in a technical tone."
     )
     assert preview.model == "What is chosen for bots"
     assert preview.skills == [skill.name for skill in FACTS.skills]

@@ -20,6 +20,10 @@ from forge.interview.naming import name_of, names_for, skill_names_for, skill_sl
         ("A friendly tutor who explains mathematics to my daughter", "Mathematics Tutor"),
         ("helps our customers choose the right bicycle", "Bicycle Guide"),
         ("Ein Bot, der Kochrezepte vorschlägt", "Kochrezepte Vorschlägt Companion"),
+        ("a bot that answers questions about our returns policy", "Returns Policy Responder"),
+        ("help my daughter learn fractions", "Fraction Tutor"),
+        ("Turns my meeting notes into a list of tasks", "Meeting Notes Converter"),
+        ("Reads research papers and compares what they found", "Paper Reader"),
         ("bot", "Companion"),
     ],
 )
@@ -31,9 +35,16 @@ def test_suggestions_differ_and_none_is_taken():
     taken = ["release notes writer", "Rivet", "Anvil", "Hex", "Turing", "Forge Hand"]
     description = "writes release notes from git commits"
     names = names_for(description, classify(description), taken)
-    assert names == ["Release Notes Engineer", "Release Companion"]
+    assert names == ["Release Notes Engineer", "Release Notes Companion"]
     every = [*taken, *names, "Engineer"]
     assert names_for(description, classify(description), every) == ["Release Notes Writer 2"]
+
+
+def test_words_that_stand_apart_do_not_become_one_name():
+    description = "plan my week and remind me to drink water"
+    assert names_for(description, classify(description), [])[:3] == [
+        *("Week Planner", "Week Helper", "Week Companion"),
+    ]
 
 
 def test_another_description_begins_with_another_name():

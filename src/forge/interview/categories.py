@@ -63,7 +63,7 @@ _WORDS: Mapping[Known, str] = {
     """,
     Known.CUSTOMER_SERVICE: """
         client clients complaint complaints customer customers enquiries enquiry faq faqs helpdesk inquiries inquiry
-        refund refunds support ticket tickets
+        refund refunds returns shipping support ticket tickets warranty
     """,
     Known.RESEARCH: """
         academic bibliography citation citations evidence fact-check fact-checking journal journals literature paper

@@ -111,7 +111,7 @@ def purpose_text(known: Fields, name: str | None = None) -> str:
     """The description in full sentences."""
     text = wish(known.description or "")
     is_thing = text.lower().startswith(("a ", "an ", "the "))
-    whole = f"{name or 'This'} is {text[0].lower()}{text[1:]}" if is_thing else text
+    whole = f"{name} is {text[0].lower()}{text[1:]}" if is_thing and name else text
     return sentence(shortened(whole, MOST_OF_PASSAGE - 1))
 
 
@@ -205,16 +205,23 @@ def preview_of(state: State) -> Preview:
 def _personality_summary(known: Fields) -> str | None:
     who = known.name or "It"
     if known.tone and known.traits:
-        return sentence(f"{who} is {listed(known.traits)}, in a tone that is {known.tone}")
+        return sentence(f"{who} is {listed(known.traits)}, in {_tone(known.tone)}")
     if known.traits:
         return sentence(f"{who} is {listed(known.traits)}")
-    return sentence(f"{who} speaks in a tone that is {known.tone}") if known.tone else None
+    return sentence(f"{who} speaks in {_tone(known.tone)}") if known.tone else None
+
+
+def _tone(tone: str) -> str:
+    """`a friendly tone`; somebody's own words stay apart: `this tone: dry and exact`."""
+    if not tone.isalpha():
+        return f"this tone: {tone}"
+    return f"{'an' if tone[0].lower() in 'aeiou' else 'a'} {tone} tone"
 
 
 def _skill_summary(known: Fields) -> str | None:
-    if known.kind is None and not known.trigger:
+    if known.kind is None:
         return None
-    kind = KIND_NAMES[known.kind or SkillKind.PROMPT]
+    kind = KIND_NAMES[known.kind]
     return sentence(f"{kind}: {one_line(known.trigger)}" if known.trigger else kind)
 
 

@@ -84,7 +84,7 @@ class FactFinder:
         except ForgeError:
             return []  # without a price it cannot be called: nothing to offer
         has_key = await self._has_key(account_id, target)
-        reason = f"Chosen for {place} here. {_price(target)}"
+        reason = f"Already chosen in {place}. {_price(target)}"
         return [ModelOffer(ref=target.ref, label=target.ref, reason=reason, has_key=has_key)]
 
     async def _has_key(self, account_id: str, target: Target) -> bool:

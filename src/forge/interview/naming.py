@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from forge.bots.models import MAX_NAME
 from forge.interview.categories import Known, Purpose
@@ -32,7 +33,7 @@ _DOERS = {
     "Summarizer": "summarize",
     "Summariser": "summarise",
     "Translator": "translate",
-    "Converter": "convert",
+    "Converter": "convert transform turn",
     "Calculator": "calculate",
     "Planner": "plan",
     "Organizer": "organize",
@@ -48,7 +49,7 @@ _DOERS = {
     "Collector": "collect gather",
     "Explainer": "explain",
     "Teacher": "teach",
-    "Tutor": "tutor",
+    "Tutor": "tutor learn",
     "Coach": "coach",
     "Responder": "answer reply respond",
     "Desk": "handle",
@@ -63,9 +64,10 @@ _DOERS = {
     "Documenter": "document",
     "Extractor": "extract",
     "Reporter": "report",
+    "Reader": "read",
 }
 _AGENTS = {verb: agent for agent, verbs in _DOERS.items() for verb in verbs.split()}
-_ALWAYS_MANY = "analytics maths mathematics news notes ops politics sales series sports statistics"
+_ALWAYS_MANY = "analytics maths mathematics news notes ops politics returns sales series sports statistics"
 _PLURALS = frozenset(_ALWAYS_MANY.split())
 _ROLES = {
     Known.SIMPLE_UTILITY: "Helper",
@@ -139,9 +141,18 @@ def _telling(description: str, purpose: Purpose) -> Iterator[str]:
     about = [_singular(word) for word in subjects_of(text)]
     role = _ROLES[purpose] if isinstance(purpose, Known) else "Companion"
     if about:
-        yield _titled([*about[:2], role.lower()])
-        yield _titled([about[0], "companion" if role != "Companion" else "helper"])
-    yield f"{role}"
+        thing = _together(text, about)
+        yield _titled([*thing, role.lower()])
+        yield _titled([*thing, "companion" if role != "Companion" else "helper"])
+    else:
+        yield role
+
+
+def _together(text: str, about: list[str]) -> list[str]:
+    """The first thing it is about, and the second if it stands right behind it: `release notes`, not `week drink`."""
+    every = [_singular(word) for word in words(text)]
+    is_pair = any([*pair] == about[:2] for pair in pairwise(every))
+    return about[: 2 if is_pair else 1]
 
 
 def _given(description: str, purpose: Purpose) -> list[str]:
@@ -231,7 +242,7 @@ def skill_names_for(description: str, taken: Sequence[str], most: int = 3) -> li
     """Verb and object first: `summarize-minutes`."""
     text = wish(description)
     about, objects = salient(text), subjects_of(text)
-    guesses = [_verb_and_object(text), about[:3], [*objects[:2], "helper"], about[:1]]
+    guesses = [_verb_and_object(text), about[:3], [*objects[:2], "helper"], objects[:1]]
     slugs = [slug for guess in guesses if (slug := skill_slug(" ".join(guess)))]
     free = [slug for slug in dict.fromkeys(slugs) if slug not in taken]
     return free[:most] or [_free_slug(slugs[0] if slugs else "my-skill", taken)]

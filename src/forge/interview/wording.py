@@ -14,12 +14,12 @@ _STOP_WORDS = """
     than thank thanks that the their them then there these they thing things this those through to together too try
     under until up us use used useful uses using very via want wants was way we well were what when where which while
     who whom whose why will wish with within without would yes yet you your yours right
-    das dem den der des die ein eine einen el est et für gli ich im la las le les los mein meine mich mir mit para que
+    aus das dem den der des die ein eine einen el est et für gli ich im la las le les los mein meine mich mir mit para que
     qui un una und une uns von wir zu zum zur
 """
 _GENERIC_WORDS = """
     agent ai assistant automation bot bots chatbot create creates build builds companion forge gpt hallo hello
-    help helper helpful helping helps hey hi llm model ok okay person skill skills smart test tool
+    help helper helpful helping helps hey hi llm model ok okay person question questions skill skills smart test tool
 """
 _STOP, _GENERIC = frozenset(_STOP_WORDS.split()), frozenset(_GENERIC_WORDS.split())
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")

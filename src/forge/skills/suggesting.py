@@ -10,6 +10,9 @@ FEWEST = 3
 MOST_WORDS = 3
 """That a reason names."""
 
+_FEW = 3
+"""Kinds of bots that a skill suits without being one for nearly all of them."""
+
 _NAME, _CATEGORY, _DESCRIPTION = 3, 2, 1
 _TELLING = 2
 """One word that happens to stand in a description says too little, unless there is nothing better."""
@@ -77,7 +80,7 @@ def _reason(match: _Match, kinds: set[str]) -> str:
         return _mentioned(match)
     if categories & kinds:
         return "Made for bots of this kind, among others."
-    return f"Suits {len(categories)} kinds of bots." if len(categories) > 1 else "It is in your library."
+    return "Useful for nearly every bot." if len(categories) > _FEW else "It is in your library."
 
 
 def _mentioned(match: _Match) -> str:

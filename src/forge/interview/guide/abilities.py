@@ -66,7 +66,7 @@ def _together(offers: list[SkillOffer]) -> Choice:
     return Choice(
         "all",
         f"All of these: {listed(names)}",
-        "They suit the description, and a skill costs nothing until it is used.",
+        "They go well together, and a skill costs nothing until it is used.",
         Fields(skills=[requested(offer) for offer in offers]),
     )
 

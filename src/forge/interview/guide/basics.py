@@ -97,11 +97,11 @@ def ask_name(place: Place, state: State) -> Asked:
 
 def _why_name(number: int, name: str, about: str) -> str:
     parts = name.lower().split()
-    said = next((one for one in salient(about) if any(one.startswith(part[:4]) for part in parts)), None)
-    if said is None:
+    said = " ".join(one for one in salient(about) if any(one.startswith(part[:4]) for part in parts))
+    if not said:
         return "A name of its own: short, and easy to say."
     reasons = (
-        f"Says what it does: you wrote “{said}”.",
+        f"The most telling one: you wrote “{said}”.",
         f"Says what it is about, “{said}”, and leaves room for more.",
         f"“{said}” is in it, and it sounds like somebody to work with.",
     )

@@ -72,7 +72,7 @@ def _ask_what(state: State, number: int) -> Asked:
         Choice(
             "model", "The model it runs on", f"Now: {preview_of(state).model or 'the model chosen for bots'}."
         ),
-        Choice("boundaries", "What it never does", f"Now: {_now(known.boundaries)}."),
+        Choice("boundaries", "Its rules", f"Now: {_now(known.boundaries)}."),
     ]
     if number == 1:
         wanted = part_in(state.mode, state.description)

@@ -1,4 +1,4 @@
-"""Questions about how a bot is: its tone, its traits, what it never does."""
+"""Questions about how a bot is: its tone, its traits, the rules it keeps."""
 
 from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.config import Fields
@@ -222,7 +222,7 @@ def ask_boundaries(place: Place, state: State) -> Asked:
             Fields(boundaries=""),
         ),
     ]
-    return ask(place, "What should it never do?", choices, free="boundaries")
+    return ask(place, "Which rules should it always keep to?", choices, free="boundaries")
 
 
 def _all_reason(limits: tuple[tuple[str, str, str], ...]) -> str:
