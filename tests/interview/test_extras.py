@@ -9,6 +9,7 @@ from forge.interview.phases import Mode, Phase
 from forge.interview.state import Asked, Facts, Speaker, State
 from forge.interview.turns import MOST_OPTIONS, AskQuestion, Clarify, QuestionOption
 
+SUMMARIZE = SkillRequest(name="summarize", description="Does summarize.")
 ANALYST = DESCRIPTIONS[Known.COMPLEX_ANALYST]
 
 
@@ -39,8 +40,18 @@ def test_the_rest_may_be_skipped_from_the_fifth_question_on():
 
 def test_skipping_leads_to_the_review_with_sensible_defaults():
     state = on_to(started(ANALYST, facts=FACTS), "boundaries")
-    state = choose(state, ids(state).index("skip"))
+    place = ids(state).index("skip")
+    assert question_of(state).options[place].reason.endswith(" Skills: summarize.")
+    state = choose(state, place)
     assert topic(state) == "ready"
+    assert state.config.skills == [SUMMARIZE]
+
+
+def test_skipping_leaves_the_skills_that_were_chosen():
+    state = on_to(started(ANALYST, facts=FACTS), "boundaries")
+    last = state.exchanges[-1].model_copy(update={"patch": Fields(skills=[])})
+    asked = with_extras(state.but(exchanges=[*state.exchanges[:-1], last]), question(Phase.PERSONALITY, 2))
+    assert asked.patches[-1] == NOTHING
 
 
 def test_what_was_chosen_last_time_is_offered_once_with_the_reason():
@@ -97,7 +108,7 @@ def test_the_last_options_of_a_model_give_way():
         *("option-0", "option-1", "option-2", "option-3", "same", "skip"),
     ]
     assert asked.patches[:4] == [Fields(tone=f"tone {n}") for n in range(4)]
-    assert asked.patches[5] == NOTHING
+    assert asked.patches[5] == Fields(skills=[SUMMARIZE])
     assert asked.extras == {4: "same", 5: "skip"}
 
 

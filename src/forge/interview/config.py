@@ -1,12 +1,12 @@
 """What an interview is about: the settings of a bot, or of a skill, as far as they are known."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.bots.models import GivenName, Tag
 from forge.kernel.text import NO_NUL
-from forge.skills.models import Capability, SkillKind, SkillName
+from forge.skills.models import Capability, SkillKind, SkillName, SkillOffer
 
 DEFAULT_MODEL = "default"
 """The model chosen for bots in the settings, whichever that is."""
@@ -31,6 +31,10 @@ class SkillRequest(_Part):
     name: SkillName
     description: Annotated[str, Field(max_length=1024), NO_NUL] = ""
     skill_type: SkillKind = SkillKind.PROMPT
+
+    @classmethod
+    def of(cls, offer: SkillOffer) -> Self:
+        return cls(name=offer.name, description=offer.description[:1024], skill_type=offer.kind)
 
 
 class VariantFields(_Part):

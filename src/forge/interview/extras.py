@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from forge.interview.categories import defaults_for
 from forge.interview.config import DEFAULT_MODEL, NOTHING, Fields, SkillRequest
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Asked, Remembered, State
@@ -57,12 +58,20 @@ def _may_skip(state: State, asked: Asked) -> bool:
 
 def _skip(state: State) -> Extra:
     is_change = state.mode is Mode.RECONFIGURE
+    usual = [] if is_change or state.config.skills is not None else _usual_skills(state)
+    more = f" Skills: {listed([skill.name for skill in usual])}." if usual else ""
     option = QuestionOption(
         id="skip",
         label="Skip the rest: leave it as it is" if is_change else "Skip the rest: use sensible defaults",
-        reason="What was said so far is enough; you see everything before it is made.",
+        reason=f"What was said so far is enough; you see everything before it is made.{more}",
     )
-    return "skip", option, NOTHING
+    return "skip", option, Fields(skills=usual) if usual else NOTHING
+
+
+def _usual_skills(state: State) -> list[SkillRequest]:
+    """Those of its kind that the library has."""
+    usual = defaults_for(state.purpose).skills
+    return [SkillRequest.of(offer) for offer in state.facts.skills if offer.name in usual]
 
 
 def _may_be_as_before(state: State, asked: Asked) -> bool:
@@ -95,9 +104,7 @@ def _as_remembered(state: State, last: Remembered) -> Fields:
     if last.chosen_skills:
         offers = {offer.name: offer for offer in state.facts.skills}
         known["skills"] = [
-            SkillRequest(name=name, description=offers[name].description[:1024], skill_type=offers[name].kind)
-            if name in offers
-            else SkillRequest(name=name)
+            SkillRequest.of(offers[name]) if name in offers else SkillRequest(name=name)
             for name in last.chosen_skills
         ]
     return Fields.model_validate(known)

@@ -37,7 +37,9 @@ def ask_other_skills(place: Place, state: State) -> Asked | None:
     offers = [offer for offer in state.facts.skills if offer.name not in names]
     choices = [
         *(
-            Choice(offer.name, f"Add {offer.name}", offer.reason, Fields(skills=[*has, requested(offer)]))
+            Choice(
+                offer.name, f"Add {offer.name}", offer.reason, Fields(skills=[*has, SkillRequest.of(offer)])
+            )
             for offer in offers[:MOST_ALONE]
             if len(has) < MOST_SKILLS
         ),
@@ -67,13 +69,9 @@ def _together(offers: list[SkillOffer]) -> Choice:
         "all",
         f"All of these: {listed(names)}",
         "They go well together, and a skill costs nothing until it is used.",
-        Fields(skills=[requested(offer) for offer in offers]),
+        Fields(skills=[SkillRequest.of(offer) for offer in offers]),
     )
 
 
 def _alone(offer: SkillOffer) -> Choice:
-    return Choice(offer.name, f"Only {offer.name}", offer.reason, Fields(skills=[requested(offer)]))
-
-
-def requested(offer: SkillOffer) -> SkillRequest:
-    return SkillRequest(name=offer.name, description=offer.description[:1024], skill_type=offer.kind)
+    return Choice(offer.name, f"Only {offer.name}", offer.reason, Fields(skills=[SkillRequest.of(offer)]))
