@@ -27,7 +27,7 @@ tools:
 test: dev test-python test-web ## Run all tests, Python and web
 
 test-python: dev
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 test-web: dev
 	$(NPM) test
