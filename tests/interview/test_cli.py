@@ -10,7 +10,7 @@ from tests.support.terminal import Said, Terminal
 
 from forge.kernel.hashing import hash_text
 
-DESCRIPTION = "a bot that answers questions about our returns policy"
+DESCRIPTION = "a bot that answers questions about our opening hours"
 Write = Callable[[str], str]
 
 
@@ -105,6 +105,7 @@ def test_a_question_without_an_answer_ends_it_and_keeps_the_draft(forge: Termina
     [
         (in_order("Spare Desk") + "- one more\n", ":8: nothing was asked that 'one more' answers."),
         ("[customer_service, Spare Desk, 1, 99]", ":1: '99' does not answer “"),
+        ("[customer_service, skip]", "”: the rest cannot be skipped yet."),
         (in_order("Spare Desk").replace("confirm: true\n", ""), "nobody confirmed it: nothing was made."),
         ("- 1\n- [nested]\n", ":2:3: An answer is a text or a number."),
     ],

@@ -10,7 +10,7 @@ from tests.support.models import open_models
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Screen, open_screen
 
-DESCRIPTION = "a bot that answers questions about our returns policy"
+DESCRIPTION = "a bot that answers questions about our opening hours"
 UP, DOWN, LEFT, ENTER, CTRL_C = "\x1b[A", "\x1b[B", "\x1b[D", "\r", "\x03"
 KEYS = "ctrl-c leave"
 """The last thing that is drawn of a list."""

@@ -12,6 +12,7 @@ from forge.interview.phases import phase_label
 from forge.interview.turns import AskQuestion, Clarify, QuestionOption, ShowPreview
 
 BACK = "back"
+SKIP = "skip"
 PREVIEW = "preview"
 
 
@@ -98,6 +99,8 @@ class Script:
             return Chosen(index=place)
         if given.text.isdigit():
             raise self._refused(view, given, f"there are {len(turn.options)} options.")
+        if given.text == SKIP:
+            raise self._refused(view, given, "the rest cannot be skipped yet.")
         if not turn.allow_free_text:
             raise self._refused(view, given, "it is not one of the options.")
         return Said(text=given.text)
