@@ -78,6 +78,10 @@ class EventLog:
     async def delete(self, tx: Tx, *streams: str) -> None:
         await store.delete(tx, streams)
 
+    async def forget(self, tx: Tx, stream: str) -> None:
+        """All that was told in it so far. Its numbers go on, so whoever follows it hears what comes next."""
+        await store.forget(tx, stream)
+
     async def _pass_on(self, whisper: Whisper) -> None:
         """To the other processes, before whatever this one appends next."""
         if self._database.is_sqlite or time.monotonic() < self._quiet_until:

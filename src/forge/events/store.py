@@ -72,6 +72,10 @@ async def last_seq(tx: Tx, stream: str) -> int:
     return found.scalar_one_or_none() or 0
 
 
+async def forget(tx: Tx, name: str) -> None:
+    await tx.execute(sa.delete(events).where(events.c.stream == name))
+
+
 async def delete(tx: Tx, names: Sequence[str]) -> None:
     await tx.execute(sa.delete(events).where(events.c.stream.in_(names)))
     await tx.execute(sa.delete(streams).where(streams.c.name.in_(names)))

@@ -94,8 +94,7 @@ class Interviews:
             state = engine.take(draft.state, answer, self.drafts.clock())
             if state == draft.state:
                 return draft
-            run_id = await self._run(tx, account_id, state)
-            return await self.drafts.save(tx, draft, state, run_id=run_id)
+            return await self._save(tx, account_id, draft, state)
 
     async def switch(self, account_id: str, session_id: str, speaker: Speaker) -> SessionView:
         """Who asks from the next turn on."""
@@ -117,7 +116,7 @@ class Interviews:
         async with self.drafts.database.begin() as tx:
             draft = await self.drafts.lock(tx, account_id, session_id)
             run_id = draft.row.run_id
-            draft = await self.drafts.save(tx, draft, engine.withdraw(draft.state))
+            draft = await self._save(tx, account_id, draft, engine.withdraw(draft.state))
         if run_id is not None:
             await self._stop(account_id, run_id)
         return draft.view
@@ -137,6 +136,7 @@ class Interviews:
                 return
             await store.delete(tx, row.session_id)
             stream = interview_stream(row.session_id)
+            await self.drafts.events.forget(tx, stream)
             await self.drafts.events.append(tx, stream, InterviewDeleted(session_id=row.session_id))
             changed = InterviewsChanged(session_id=row.session_id)
             tx.before_commit(lambda: self.drafts.events.append(tx, account_stream(account_id), changed))
@@ -203,7 +203,7 @@ class Interviews:
             if current.state.made is not None:
                 raise AlreadyMade("This was made already.")
             if current.row.revision != draft.row.revision:
-                raise WentOn("The interview has gone on since.", hint="Look at what it says now.")
+                raise _went_on()
             state = current.state.but(made=made)
             await self.drafts.save(tx, current, state, finished_at=self.drafts.clock())
             await store.record(tx, account_id, entry_of(state, made))
@@ -225,10 +225,13 @@ class Interviews:
             return draft
         async with self.drafts.database.begin() as tx:
             current = await self.drafts.lock(tx, account_id, draft.row.session_id)
+            if current.state.made is not None:
+                return current
             _must_be_quiet(current.state)
+            if current.row.revision != draft.row.revision:
+                raise _went_on()
             state = engine.rewrite(current.state.but(edited=edited))
-            run_id = await self._run(tx, account_id, state)
-            draft = await self.drafts.save(tx, current, state, run_id=run_id)
+            draft = await self._save(tx, account_id, current, state)
         draft = await self._settled(account_id, draft)
         _must_be_quiet(draft.state)
         return draft
@@ -268,6 +271,10 @@ class Interviews:
         run = await self.runs.start(tx, account_id, KIND, given.model_dump())
         return run.id
 
+    async def _save(self, tx: Tx, account_id: str, draft: Draft, state: State) -> Draft:
+        """With the run that it needs now."""
+        return await self.drafts.save(tx, draft, state, run_id=await self._run(tx, account_id, state))
+
     async def _settled(self, account_id: str, draft: Draft) -> Draft:
         if draft.state.due is None:
             return draft
@@ -278,14 +285,20 @@ class Interviews:
         draft = await self.drafts.find(account_id, session_id)
         if draft.state.due is None or draft.row.run_id is None:
             return await self._with_turn(account_id, draft)
-        run = await self.runs.find_one(account_id, draft.row.run_id)
-        if not run.status.is_final:
+        if not await self._has_ended(account_id, draft.row.run_id):
             return draft
         async with self.drafts.database.begin() as tx:
             current = await self.drafts.lock(tx, account_id, session_id)
-            if current.row.run_id != run.id or current.state.due is None:
+            if current.row.run_id != draft.row.run_id or current.state.due is None:
                 return current
-            return await self.drafts.save(tx, current, engine.withdraw(current.state))
+            return await self._save(tx, account_id, current, engine.withdraw(current.state))
+
+    async def _has_ended(self, account_id: str, run_id: str) -> bool:
+        """One that is not there any more, too: old runs are deleted."""
+        try:
+            return (await self.runs.find_one(account_id, run_id)).status.is_final
+        except NotFound:
+            return True
 
     async def _with_turn(self, account_id: str, draft: Draft) -> Draft:
         """A draft of an older version has no last turn: the guide goes on where it stopped."""
@@ -296,11 +309,16 @@ class Interviews:
             current = await self.drafts.lock(tx, account_id, draft.row.session_id)
             if current.state.asked is not None:
                 return current
-            return await self.drafts.save(tx, current, engine.begin(current.state.but(facts=facts)))
+            state = engine.begin(current.state.but(facts=facts))
+            return await self._save(tx, account_id, current, state)
 
     async def _stop(self, account_id: str, run_id: str) -> None:
-        with suppress(Conflict):  # it ended by itself a moment before
+        with suppress(Conflict, NotFound):  # it ended by itself a moment before, or is long gone
             await self.runs.cancel(account_id, run_id, by="interview")
+
+
+def _went_on() -> WentOn:
+    return WentOn("The interview has gone on since.", hint="Look at what it says now.")
 
 
 def _must_be_open(state: State) -> None:

@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from forge.errors import (
     ForgeError,
     Gone,
+    Internal,
     Invalid,
     Malformed,
     NotFound,
@@ -73,6 +74,7 @@ class StartSkill(_Message):
 class GiveAnswer(_Message):
     type: Literal["answer"]
     answer: Answer
+    turn: int | None = Field(default=None, ge=0)
 
 
 class AssembleBot(_Message):
@@ -139,6 +141,7 @@ class BuilderConnection(Connection):
         self._interviews = interviews
         self._caller = caller
         self._session_id = session_id
+        self._is_mine = False
         self._tasks = {asyncio.create_task(self._follow())}
 
     def begun(self) -> Iterable[asyncio.Task[None]]:
@@ -165,8 +168,9 @@ class BuilderConnection(Connection):
                 await self._start(Mode.BOT, description, speaker)
             case StartSkill(description=description, speaker=speaker):
                 await self._start(Mode.SKILL, description, speaker)
-            case GiveAnswer(answer=answer):
-                await interviews.answer(account_id, self._session_id, NewAnswer(answer=answer), waits=False)
+            case GiveAnswer(answer=answer, turn=turn):
+                new = NewAnswer(answer=answer, turn=turn)
+                await interviews.answer(account_id, self._session_id, new, waits=False)
             case Resume():
                 await self._send_turn()
             case Cancel():
@@ -209,7 +213,15 @@ class BuilderConnection(Connection):
     def _in_background(self, work: Any) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Whoever waits for what broke learns that it did."""
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, WebSocketDisconnect):
+            log.error("something in an interview broke", exc_info=error)
+            self.break_off(Internal("Something went wrong; reconnect."))
 
     async def _send_turn(self) -> None:
         view = await self._interviews.view(self._caller.account_id, self._session_id)
@@ -227,6 +239,7 @@ class BuilderConnection(Connection):
             async with aclosing(events.hub.follow(stream, after)) as follower:
                 async for told in follower:
                     for event in told:
+                        await self._check_mine()
                         await self._pass_on(event)
         except ForgeError as error:
             self.break_off(error)
@@ -250,6 +263,14 @@ class BuilderConnection(Connection):
             await self._say_error(error)
             return
         await self.send_text(_frame("state", InterviewTurned(session=view)))
+
+    async def _check_mine(self) -> None:
+        """An id that was free when this client came may have become somebody else's."""
+        if not self._is_mine and not await self._interviews.may_watch(
+            self._caller.account_id, self._session_id
+        ):
+            raise NotFound("There is no such interview.")
+        self._is_mine = True
 
     async def _pass_on(self, event: Event | Whisper) -> None:
         match event.type:

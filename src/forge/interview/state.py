@@ -109,8 +109,10 @@ class Basis(Frozen):
     fields: Fields = NOTHING
     soul: str | None = None
     """A SOUL.md that was given: used as it is."""
-    bot_slug: str | None = None
+    bot_id: str | None = None
     """Of the bot that is changed."""
+    bot_slug: str | None = None
+    """Its slug: once it is deleted for good, another bot may get it."""
     old_soul: str | None = None
     """Its SOUL.md, as it was when the interview began."""
     skill_name: str | None = None

@@ -29,13 +29,9 @@ class DraftRow:
 
 async def insert(tx: Tx, row: DraftRow) -> bool:
     """False when the id is taken."""
-    found = await tx.execute(
-        sa.select(builder_drafts.c.session_id).where(builder_drafts.c.session_id == row.session_id)
-    )
-    if found.one_or_none() is not None:
-        return False
-    await tx.execute(sa.insert(builder_drafts).values(**vars(row)))
-    return True
+    statement = tx.insert(builder_drafts).values(**vars(row)).on_conflict_do_nothing()
+    made = await tx.execute(statement.returning(builder_drafts.c.session_id))
+    return made.one_or_none() is not None
 
 
 async def find(tx: Tx, session_id: str, *, lock: bool = False) -> DraftRow | None:

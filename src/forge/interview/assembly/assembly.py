@@ -44,7 +44,7 @@ class Assembly:
     async def basis(self, bot: Bot) -> Basis:
         """What a bot is now; `BotBlocked` when its files cannot be used."""
         files = await self._versions.whole(bot)
-        return Basis(fields=current_fields(files), bot_slug=bot.slug, old_soul=files.soul_text)
+        return Basis(fields=current_fields(files), bot_id=bot.id, bot_slug=bot.slug, old_soul=files.soul_text)
 
     async def check(self, account_id: str, config: BuilderConfig, state: State) -> BuilderConfig:
         """The settings as they are used; raises when they cannot become a bot, or not in this interview."""

@@ -58,9 +58,10 @@ class BotChanging:
         return made
 
     async def _find(self, account_id: str, state: State) -> Bot:
-        if state.basis.bot_slug is None:
+        ref = state.basis.bot_id or state.basis.bot_slug
+        if ref is None:
             raise Internal("An interview that changes a bot does not know which.")
-        return await self._bots.find(account_id, state.basis.bot_slug)
+        return await self._bots.find(account_id, ref)
 
     async def _contents(self, bot: Bot) -> dict[BotFile, str]:
         """Its files, when all is well with them: an edit that nobody accepted is not built upon."""

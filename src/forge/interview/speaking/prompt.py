@@ -27,7 +27,7 @@ def prompt_for(state: State) -> Prompt:
     messages: list[UserMessage | AssistantMessage] = [said(_opening(state))]
     for exchange in state.exchanges:
         question = _asked(exchange.asked).strip() or "(a question)"
-        messages.append(AssistantMessage(parts=[Text(text=question)]))
+        messages.append(AssistantMessage(parts=[Text(text=plain(question))]))
         messages.append(said(framed("answer", exchange.label)))
     settled = len(messages) - 1
     messages.append(said(_now(state)))
@@ -114,7 +114,7 @@ def _now(state: State) -> str:
     lines = [
         f"Turns so far: {len(state.exchanges)}.",
         f"Questions answered: {state.question_count}; at least {budget.fewest}, at most {budget.most} in all.",
-        f"It looks like: {purpose_name(state.purpose)}.",
+        f"It looks like: {plain(purpose_name(state.purpose))}.",
         f"Known so far: {plain(known, 3 * MOST_OF_ONE)}",
         f"Still needed: {plain('; '.join(needed)) or 'nothing; ask only what makes it better'}.",
         *_set_aside(state),
