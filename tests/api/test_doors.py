@@ -19,10 +19,13 @@ def doors() -> Iterator[tuple[str, str]]:
                     yield method, route.path
 
 
-def test_there_is_nothing_but_routes_and_one_socket():
+def test_there_is_nothing_but_routes_and_two_sockets():
     others = [route for router in ROUTERS for route in router.routes if not isinstance(route, APIRoute)]
-    assert [route.path for route in others if isinstance(route, APIWebSocketRoute)] == ["/ws"]
-    assert len(others) == 1
+    assert [route.path for route in others if isinstance(route, APIWebSocketRoute)] == [
+        "/ws/builder/{session_id}",
+        "/ws",
+    ]
+    assert len(others) == 2
     # The application itself adds none: whatever it has came in through the routers above.
     assert len(create_api(None).routes) == len(ROUTERS)
 
