@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 from tests.interview.walking import on_to, started, to_the_end, topic
 
-from forge.errors import Internal
 from forge.interview import engine
 from forge.interview.categories import Custom
-from forge.interview.errors import NewerDraft
+from forge.interview.errors import BrokenDraft, NewerDraft
 from forge.interview.phases import Phase
 from forge.interview.reading import read_state
 from forge.interview.state import SCHEMA_VERSION, Speaker
@@ -75,5 +74,5 @@ def test_a_draft_of_a_newer_version_is_refused_politely_and_listed():
 @pytest.mark.parametrize("broken", ["", "[]", "{", '{"mode": 1}', '{"conversation": 7}'])
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_draft_that_is_broken_says_so(broken: str, version: int):
-    with pytest.raises(Internal, match="cannot be read"):
+    with pytest.raises(BrokenDraft, match="cannot be read"):
         read_state(row(broken, version))

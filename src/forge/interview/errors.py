@@ -25,3 +25,9 @@ class NewerDraft(Conflict):
     """The draft was made by a newer Forge."""
 
     code = "newer_draft"
+
+
+class BrokenDraft(Conflict):
+    """What was saved is no interview."""
+
+    code = "broken_draft"

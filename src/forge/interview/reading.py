@@ -4,11 +4,10 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from forge.errors import Internal
 from forge.interview.answers import MAX_TEXT, Said
 from forge.interview.categories import Known, Purpose, classify
 from forge.interview.config import Fields
-from forge.interview.errors import NewerDraft
+from forge.interview.errors import BrokenDraft, NewerDraft
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import SCHEMA_VERSION, Asked, Basis, Exchange, Speaker, State
 from forge.interview.store import DraftRow
@@ -30,7 +29,7 @@ def read_state(row: DraftRow) -> State:
             return _from_first(row)
         return State.model_validate_json(row.state_json)
     except ValidationError as error:
-        raise Internal("This draft cannot be read any more.", hint="Delete it and begin anew.") from error
+        raise BrokenDraft("This draft cannot be read any more.", hint="Delete it and begin anew.") from error
 
 
 class _FirstExchange(BaseModel):
