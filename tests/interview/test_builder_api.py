@@ -137,6 +137,12 @@ async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
     assert problem(await person.client.post(f"{person.path}/answer", json=body)) == (409, "went_on")
 
 
+async def test_what_was_agreed_on_is_made_without_saying_it_again(person: Person):
+    await person.start(DESCRIPTION)
+    await person.to_the_end()
+    assert data(await person.client.post(f"{person.path}/assemble"))["result"]["bot_slug"]
+
+
 async def test_two_kinds_of_interviews_are_not_mixed_up(person: Person):
     await person.start("Count the words of a text", mode="skill")
     assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (400, "wrong_mode")

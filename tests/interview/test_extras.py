@@ -55,7 +55,8 @@ def test_skipping_leaves_the_skills_that_were_chosen():
 
 
 def test_what_was_chosen_last_time_is_offered_once_with_the_reason():
-    facts = FACTS.model_copy(update={"remembered": [REMEMBERED]})
+    names = [*FACTS.skill_names, "own-thing"]
+    facts = FACTS.model_copy(update={"remembered": [REMEMBERED], "skill_names": names})
     state = on_to(started(ANALYST, facts=facts), "tone")
     assert state.asked is not None
     place = ids(state).index("same")
@@ -141,3 +142,10 @@ def test_the_rest_of_a_change_is_left_as_it_is():
         assert "skip" not in ids(state)
         state = choose(state, ids(state).index(wanted))
     assert question_of(state).options[-1].label == "Skip the rest: leave it as it is"
+
+
+def test_what_is_no_longer_there_is_not_offered_again():
+    gone = REMEMBERED.model_copy(update={"chosen_model": "nobody:nothing", "chosen_skills": ["gone"]})
+    state = on_to(started(ANALYST, facts=FACTS.model_copy(update={"remembered": [gone]})), "tone")
+    place = ids(state).index("same")
+    assert question_of(state).options[place].label == "Same as last time: empathetic tone"

@@ -51,26 +51,29 @@ class WentBack(_Answer):
         return {"Back": {"phase": self.phase.value}} if self.phase else "Back"
 
 
+FORMS = 'an answer is {"OptionIndex": 0}, {"FreeText": "…"}, {"Confirm": true}, "Back" or {"Back": {"phase": "basics"}}'
+
+
 def _read(given: object) -> object:
-    """`{"OptionIndex": 0}`, `{"FreeText": "…"}`, `{"Confirm": true}`, `"Back"`, `{"Back": {"phase": "basics"}}`; or the
-    forms with a `kind`."""
+    """One of the forms, or one with a `kind`."""
     if given == "Back":
         return {"kind": "back"}
+    if isinstance(given, BaseModel):
+        return given
     form = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-    if len(form) != 1:
-        return form or cast("object", given)
-    [(name, value)] = form.items()
-    match name:
-        case "OptionIndex":
-            return {"kind": "option", "index": value}
-        case "FreeText":
-            return {"kind": "text", "text": value}
-        case "Confirm":
-            return {"kind": "confirm", "yes": value}
-        case "Back":
-            return {**cast("dict[str, Any]", value), "kind": "back"} if isinstance(value, dict) else form
-        case _:
+    match form:
+        case {"kind": _}:
             return form
+        case {"OptionIndex": index, **rest} if not rest:
+            return {"kind": "option", "index": index}
+        case {"FreeText": text, **rest} if not rest:
+            return {"kind": "text", "text": text}
+        case {"Confirm": yes, **rest} if not rest:
+            return {"kind": "confirm", "yes": yes}
+        case {"Back": {"phase": phase}, **rest} if not rest:
+            return {"kind": "back", "phase": phase}
+        case _:
+            raise ValueError(FORMS)
 
 
 Answer = Annotated[

@@ -96,16 +96,16 @@ def _same(state: State) -> Extra | None:
 
 
 def _as_remembered(state: State, last: Remembered) -> Fields:
+    """As far as it is still to be had."""
     known: dict[str, object] = {}
     if last.chosen_tone:
         known["tone"] = last.chosen_tone
-    if last.chosen_model:
+    if last.chosen_model in {DEFAULT_MODEL, *(offer.ref for offer in state.facts.models)}:
         known["model"] = last.chosen_model
-    if last.chosen_skills:
+    if skills := [name for name in last.chosen_skills if name in state.facts.skill_names]:
         offers = {offer.name: offer for offer in state.facts.skills}
         known["skills"] = [
-            SkillRequest.of(offers[name]) if name in offers else SkillRequest(name=name)
-            for name in last.chosen_skills
+            SkillRequest.of(offers[name]) if name in offers else SkillRequest(name=name) for name in skills
         ]
     return Fields.model_validate(known)
 

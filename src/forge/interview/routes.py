@@ -1,8 +1,10 @@
 """The HTTP of interviews. Translates only; what happens in one is told in `interview:<id>`."""
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import AfterValidator
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
@@ -26,7 +28,17 @@ from forge.interview.service import Interviews
 
 router = APIRouter(prefix="/api/v1/builder", tags=["interview"])
 
-SessionId = Annotated[str, Path(pattern=SESSION_PATTERN)]
+
+def _is_uuid(session_id: str) -> str:
+    if not re.fullmatch(SESSION_PATTERN, session_id):
+        raise ValueError("the id of an interview is a UUID")
+    return session_id
+
+
+SessionId = Annotated[
+    str, AfterValidator(_is_uuid), Path(description="A UUID.", json_schema_extra={"pattern": SESSION_PATTERN})
+]
+AS_AGREED, AS_AGREED_SKILL = NewAssembly(), NewSkill()
 DryRun = Annotated[bool, Query(description="Only show what would be written.")]
 Wait = Annotated[bool, Query(description="For the next turn; otherwise it comes over the WebSocket.")]
 
@@ -56,7 +68,11 @@ async def submit_answer(
 
 @router.post("/sessions/{session_id}/assemble")
 async def assemble(
-    caller: Writer, session_id: SessionId, body: NewAssembly, interviews: Service, dry_run: DryRun = False
+    caller: Writer,
+    session_id: SessionId,
+    interviews: Service,
+    body: NewAssembly = AS_AGREED,
+    dry_run: DryRun = False,
 ) -> Envelope[Assembled]:
     """Make what was agreed on: once, however often it is asked for."""
     made = await interviews.assemble(
@@ -68,7 +84,11 @@ async def assemble(
 
 @router.post("/sessions/{session_id}/create-skill")
 async def create_skill(
-    caller: Writer, session_id: SessionId, body: NewSkill, interviews: Service, dry_run: DryRun = False
+    caller: Writer,
+    session_id: SessionId,
+    interviews: Service,
+    body: NewSkill = AS_AGREED_SKILL,
+    dry_run: DryRun = False,
 ) -> Envelope[Assembled]:
     made = await interviews.create_skill(caller.account_id, session_id, body.skill_request, dry_run=dry_run)
     return reply(made)

@@ -174,7 +174,8 @@ class Interviews:
         if draft.state.made is not None:
             return Assembled(result=Result.of(draft.state.made), files=replay(draft.state) if dry_run else [])
         _must_be_quiet(draft.state)
-        wanted = as_granted(draft.state, request or _agreed_skill(draft.state))
+        agreed = _agreed_skill(draft.state)
+        wanted = as_granted(draft.state, request or agreed)
         if dry_run:
             return Assembled(result=None, files=await self.assembly.plan_skill(draft.state, wanted))
         return await self._once(
@@ -346,5 +347,5 @@ def _agreed(state: State) -> BuilderConfig:
 def _agreed_skill(state: State) -> SkillBuildRequest:
     turn = state.asked.turn if state.asked else None
     if not isinstance(turn, ReadyToCreateSkill):
-        raise Conflict("The interview is not finished.", hint="Answer what is left, or send a whole request.")
+        raise Conflict("The interview is not finished.", hint="Answer what is left: a skill is tried first.")
     return turn.skill_request

@@ -10129,6 +10129,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10176,11 +10177,12 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["NewAssembly"];
             };
@@ -10223,11 +10225,12 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["NewSkill"];
             };
@@ -10267,6 +10270,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10307,6 +10311,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10347,6 +10352,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10391,6 +10397,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10435,6 +10442,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
@@ -10475,6 +10483,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description A UUID. */
                 session_id: string;
             };
             cookie?: never;
