@@ -6,7 +6,6 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from tests.sandbox.conftest import PYTHON, QUICK, Run
 from tests.sandbox.test_running import until
 
@@ -129,17 +128,22 @@ async def test_counting_many_files_does_not_keep_memory_from_being_counted(run: 
         assert (await task).end is End.MEMORY
 
 
-async def test_somebody_who_deletes_meanwhile_does_not_hide_it(
-    run: Run, tmp_path_factory: pytest.TempPathFactory
-):
+async def test_somebody_who_deletes_meanwhile_does_not_hide_it(run: Run, workdir: Path):
     """The file system says that more is free than before; the folder tells otherwise."""
-    ballast = tmp_path_factory.mktemp("neighbour") / "ballast"
-    ballast.write_bytes(os.urandom(64 << 20))
-
-    async def delete_soon() -> None:
-        await asyncio.sleep(0.1)
-        ballast.unlink()
-
-    script = "time.sleep(0.5); held = [large(str(n)) for n in range(2)]"
-    ended, _ = await asyncio.gather(run(*hiding(script), limits=SMALL), delete_soon())
-    assert ended.end is End.DISK
+    ballast = workdir.parent / "ballast"
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 64 << 20)
+    script = """
+        open("started", "w").close()
+        while os.path.exists("started"):
+            time.sleep(0.01)
+        held = [large(str(n)) for n in range(2)]
+    """
+    task = asyncio.ensure_future(run(*hiding(script), limits=SMALL))
+    await until((workdir / "started").exists)
+    free = os.statvfs(workdir).f_bfree
+    ballast.unlink()
+    os.sync()  # a file system gives back what was deleted when it commits
+    await until(lambda: os.statvfs(workdir).f_bfree > free)
+    (workdir / "started").unlink()
+    assert (await task).end is End.DISK
