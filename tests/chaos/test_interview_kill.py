@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.interviews import ask, interview_script, option, ready
+from tests.support.interviews import NAME, TONE, ask, interview_script, option, ready
 from tests.support.models import ModelServer, StartModels
 from tests.support.server import Server, wait_until
 
@@ -15,20 +15,8 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(900)]
 
 REF = "scripted:scripted"
 QUESTIONS = [
-    ask(
-        "What shall it be called?",
-        option("Quill", "Quill"),
-        option("Owl", "Owl"),
-        field="name",
-        phase="basics",
-    ),
-    ask(
-        "How should it tell?",
-        option("Gently", "gentle"),
-        option("Wildly", "wild"),
-        field="tone",
-        phase="personality",
-    ),
+    NAME,
+    TONE,
     ask("How bold?", option("Calm", "0.3"), option("Bold", "0.9"), field="temperature", phase="model"),
     ready(purpose="Tell a story before sleep."),
 ]

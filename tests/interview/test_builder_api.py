@@ -7,29 +7,25 @@ import httpx2
 import pytest
 from tests.support.chats import data, problem
 from tests.support.interviewing import BUILDER, Person, connect_interviewer
-from tests.support.interviews import SOUL, ask, clarify, interview_script, option, ready, show_preview
+from tests.support.interviews import (
+    NAME,
+    SOUL,
+    STORIES,
+    TONE,
+    clarify,
+    interview_script,
+    ready,
+    show_preview,
+)
 from tests.support.live import Live
 from tests.support.models import StartModels
 
 from forge.bots.files.identity import parse_identity
 from forge.kernel.ids import new_id
 
-DESCRIPTION = "A bot that invents bedtime stories for my children"
 TURNS = [
-    ask(
-        "What shall it be called?",
-        option("Quill", "Quill"),
-        option("Owl", "Owl"),
-        field="name",
-        phase="basics",
-    ),
-    ask(
-        "How should it tell?",
-        option("Gently", "gentle"),
-        option("Wildly", "wild"),
-        field="tone",
-        phase="personality",
-    ),
+    NAME,
+    TONE,
     ready(purpose="Tell a story before sleep."),
 ]
 
@@ -41,7 +37,7 @@ async def person(live_forge: Live) -> AsyncIterator[Person]:
 
 
 async def test_without_a_model_the_guide_asks_and_says_so(person: Person):
-    turn = await person.start(DESCRIPTION)
+    turn = await person.start(STORIES)
     assert turn["action"] == "ask_question"
     assert turn["phase"] == "basics"
     assert 2 <= len(turn["options"]) <= 6
@@ -51,7 +47,7 @@ async def test_without_a_model_the_guide_asks_and_says_so(person: Person):
 
 
 async def test_an_interview_ends_in_exactly_the_files_that_were_shown(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     ready_turn = await person.to_the_end()
     assert ready_turn["action"] == "ready_to_assemble"
     shown = await person.files()
@@ -72,7 +68,7 @@ async def test_an_interview_ends_in_exactly_the_files_that_were_shown(person: Pe
 
 
 async def test_a_second_assembly_returns_the_same_bot(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     await person.to_the_end()
     made = await asyncio.gather(*(person.make() for _ in range(5)))
     assert len({one["bot_id"] for one in made}) == 1
@@ -83,11 +79,11 @@ async def test_a_second_assembly_returns_the_same_bot(person: Person):
 
 
 async def test_drafts_are_saved_on_every_turn_and_resumed_without_another_question(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     await person.choose(1)
     turn, revision = person.turn, person.view["revision"]
     [draft] = data(await person.client.get(f"{BUILDER}/drafts"))
-    assert draft["initial_description"] == DESCRIPTION
+    assert draft["initial_description"] == STORIES
     assert draft["phase"] == turn["phase"]
     created = draft["created_at"]
     assert await person.look() == turn
@@ -120,7 +116,7 @@ async def test_drafts_are_saved_on_every_turn_and_resumed_without_another_questi
 async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_lost(
     person: Person, answer: Any, code: str
 ):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     before = person.view
     refused = await person.client.post(f"{person.path}/answer", json={"answer": answer})
     assert refused.json()["errors"][0]["code"] == code
@@ -130,7 +126,7 @@ async def test_an_answer_that_does_not_fit_is_refused_and_nothing_is_lost(
 
 
 async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     late = person.view["revision"]
     await person.choose()
     body = {"answer": {"OptionIndex": 0}, "turn": late}
@@ -138,7 +134,7 @@ async def test_an_answer_to_a_turn_that_is_over_is_refused(person: Person):
 
 
 async def test_what_was_agreed_on_is_made_without_saying_it_again(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     await person.to_the_end()
     assert data(await person.client.post(f"{person.path}/assemble"))["result"]["bot_slug"]
 
@@ -146,13 +142,13 @@ async def test_what_was_agreed_on_is_made_without_saying_it_again(person: Person
 async def test_two_kinds_of_interviews_are_not_mixed_up(person: Person):
     await person.start("Count the words of a text", mode="skill")
     assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (400, "wrong_mode")
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     assert problem(await person.client.post(f"{person.path}/create-skill", json={})) == (400, "wrong_mode")
     assert problem(await person.client.post(f"{person.path}/assemble", json={})) == (409, "conflict")
 
 
 async def test_the_next_bot_of_its_kind_may_be_as_the_last(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     while person.turn["phase"] == "basics":
         await person.choose()
     await person.choose(1)
@@ -207,7 +203,7 @@ async def one(person: Person) -> None:
 
 
 async def test_a_bot_is_reconfigured_in_place(person: Person):
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     await person.to_the_end()
     made = await person.make()
     slug = made["bot_slug"]
@@ -262,7 +258,7 @@ async def test_several_bots_are_made_at_once(person: Person):
 async def test_a_model_leads_and_writes_the_soul(person: Person, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
-    turn = await person.start(DESCRIPTION)
+    turn = await person.start(STORIES)
     assert turn["question"] == "What shall it be called?"
     assert person.view["spoken_by"] == {
         "speaker": "model",
@@ -287,7 +283,7 @@ async def test_settings_changed_in_the_review_get_a_soul_of_their_own(
 ):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     await person.choose()
     config = (await person.choose())["config"]
     asked = server.stats().requests
@@ -299,7 +295,7 @@ async def test_settings_changed_in_the_review_get_a_soul_of_their_own(
 async def test_going_back_asks_no_model(person: Person, model_server: StartModels):
     server = model_server(interview_script(TURNS))
     await connect_interviewer(person.client, server)
-    first = await person.start(DESCRIPTION)
+    first = await person.start(STORIES)
     second = await person.choose(0)
     asked = server.stats().requests
     assert await person.back("basics") == first
@@ -315,7 +311,7 @@ async def test_a_preview_is_computed_and_confirmed(person: Person, model_server:
         ready(),
     ]
     await connect_interviewer(person.client, model_server(interview_script(turns)))
-    turn = await person.start(DESCRIPTION)
+    turn = await person.start(STORIES)
     assert turn["preview"]["name"] == "Quill"
     assert (await person.answer({"Confirm": True}))["action"] == "clarify"
     assert (await person.say("five"))["action"] == "ready_to_assemble"
@@ -326,7 +322,7 @@ async def test_the_guide_goes_on_when_the_model_fails_twice(
     person: Person, model_server: StartModels, fault: str
 ):
     await connect_interviewer(person.client, model_server(interview_script(TURNS, faults={1: fault})))
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     turn = await person.choose(0)
     assert turn["action"] == "ask_question"
     assert person.view["spoken_by"]["speaker"] == "guide"
@@ -338,7 +334,7 @@ async def test_the_guide_goes_on_when_the_model_fails_twice(
 
 async def test_who_asks_can_be_switched_midway(person: Person, model_server: StartModels):
     server = model_server(interview_script(TURNS))
-    await person.start(DESCRIPTION)
+    await person.start(STORIES)
     refused = await person.client.post(f"{person.path}/speaker", json={"speaker": "model"})
     assert problem(refused) == (409, "conflict")
     await connect_interviewer(person.client, server)
@@ -354,7 +350,7 @@ async def test_who_asks_can_be_switched_midway(person: Person, model_server: Sta
 async def test_a_thought_can_be_cancelled(person: Person, model_server: StartModels):
     slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
     await connect_interviewer(person.client, model_server(slow))
-    asked = await person.start(DESCRIPTION)
+    asked = await person.start(STORIES)
     waiting = asyncio.create_task(
         person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
     )
@@ -375,7 +371,7 @@ async def test_a_run_that_somebody_ended_does_not_hold_the_interview_up(
 ):
     slow = interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}})
     await connect_interviewer(person.client, model_server(slow))
-    asked = await person.start(DESCRIPTION)
+    asked = await person.start(STORIES)
     waiting = asyncio.create_task(
         person.client.post(f"{person.path}/answer", json={"answer": {"OptionIndex": 0}})
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.support.chats import data
 from tests.support.interviewing import BUILDER, Person, connect_interviewer
-from tests.support.interviews import ask, interview_script, option, ready
+from tests.support.interviews import NAME, STORIES, interview_script, ready
 from tests.support.live import Live
 from tests.support.models import StartModels
 from websockets.asyncio.client import ClientConnection, connect
@@ -16,15 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from forge.http import connection
 from forge.kernel.ids import new_id
 
-DESCRIPTION = "A bot that invents bedtime stories for my children"
 TURNS = [
-    ask(
-        "What shall it be called?",
-        option("Quill", "Quill"),
-        option("Owl", "Owl"),
-        field="name",
-        phase="basics",
-    ),
+    NAME,
     ready(purpose="Tell a story before sleep."),
 ]
 
@@ -65,7 +58,7 @@ async def open_line(live_forge: Live, session_id: str, key: str | None = None) -
 async def test_a_bot_from_the_first_word_to_the_last(live_forge: Live):
     session_id = new_id()
     async with open_line(live_forge, session_id) as line, live_forge.client() as client:
-        await line.send("start_bot", description=DESCRIPTION)
+        await line.send("start_bot", description=STORIES)
         turn = (await line.hear("turn"))["turn"]
         while turn["action"] == "ask_question":
             await line.send("answer", answer={"OptionIndex": 0})
@@ -117,7 +110,7 @@ async def test_two_lines_and_a_wizard_see_the_same_turns(live_forge: Live):
         open_line(live_forge, session_id) as two,
         live_forge.client() as client,
     ):
-        await one.send("start_bot", description=DESCRIPTION)
+        await one.send("start_bot", description=STORIES)
         first = await one.hear("turn")
         assert await two.hear("turn") == first
         await two.send("answer", answer={"OptionIndex": 0})
@@ -152,7 +145,7 @@ async def test_what_is_wrong_is_said_and_neither_line_nor_draft_is_lost(
     live_forge: Live, text: str, code: str
 ):
     async with open_line(live_forge, new_id()) as line:
-        await line.send("start_bot", description=DESCRIPTION)
+        await line.send("start_bot", description=STORIES)
         turn = (await line.hear("turn"))["turn"]
         await line.send_text(text)
         error = await line.hear("error")
@@ -195,7 +188,7 @@ async def test_an_id_is_a_uuid(live_forge: Live):
 async def test_whoever_watches_is_told_that_it_was_deleted(live_forge: Live):
     session_id = new_id()
     async with open_line(live_forge, session_id) as line, live_forge.client() as client:
-        await line.send("start_bot", description=DESCRIPTION)
+        await line.send("start_bot", description=STORIES)
         await line.hear("turn")
         data(await client.delete(f"{BUILDER}/sessions/{session_id}"))
         with pytest.raises(ConnectionClosed) as closed:
@@ -211,7 +204,7 @@ async def test_the_model_is_heard_while_it_writes_and_the_heart_goes_on_beating(
     server = model_server(interview_script(TURNS, delay_s=0.1))
     async with live_forge.client() as client, open_line(live_forge, new_id()) as line:
         await connect_interviewer(client, server)
-        await line.send("start_bot", description=DESCRIPTION)
+        await line.send("start_bot", description=STORIES)
         pieces, beats = list[str](), 0
         while (frame := await line.next())["type"] != "turn":
             if frame["type"] == "delta":
@@ -226,7 +219,7 @@ async def test_a_thought_can_be_cancelled(live_forge: Live, model_server: StartM
     server = model_server(interview_script(TURNS, faults={1: {"kind": "stall", "seconds": 60}}))
     async with live_forge.client() as client, open_line(live_forge, new_id()) as line:
         await connect_interviewer(client, server)
-        await line.send("start_bot", description=DESCRIPTION)
+        await line.send("start_bot", description=STORIES)
         asked = (await line.hear("turn"))["turn"]
         await line.send("answer", answer={"OptionIndex": 0})
         assert (await line.hear("state"))["session"]["due"] == "ask"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.support.chats import data
 from tests.support.interviewing import BUILDER, Person, connect_interviewer
-from tests.support.interviews import POSITION, SOUL, ask, option, ready
+from tests.support.interviews import NAME, POSITION, SOUL, ask, option, ready
 from tests.support.live import live, settings_for
 from tests.support.models import StartModels
 
@@ -36,13 +36,7 @@ TROUBLES: tuple[Any, ...] = (
     "guide",
 )
 QUESTIONS = [
-    ask(
-        "What shall it be called?",
-        option("Quill", "Quill"),
-        option("Owl", "Owl"),
-        field="name",
-        phase="basics",
-    ),
+    NAME,
     ask("How?", option("Gently", "gentle"), option("Wildly", "wild"), field="tone", phase="personality"),
     ready(purpose="As was said."),
 ]

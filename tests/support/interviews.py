@@ -94,6 +94,20 @@ def _turn(action: str, **given: Any) -> dict[str, Any]:
     return {"action": action, **{name: value for name, value in given.items() if value is not None}}
 
 
+STORIES = "A bot that invents bedtime stories for my children"
+NAME = ask(
+    "What shall it be called?", option("Quill", "Quill"), option("Owl", "Owl"), field="name", phase="basics"
+)
+TONE = ask(
+    "How should it tell?",
+    option("Gently", "gentle"),
+    option("Wildly", "wild"),
+    field="tone",
+    phase="personality",
+)
+"""Two questions of an interview about them."""
+
+
 def interview_script(
     turns: list[dict[str, Any]],
     *,
@@ -128,7 +142,7 @@ def _played(turn: dict[str, Any], kind: ProviderKind) -> dict[str, Any]:
 
 
 def a_state(
-    description: str = "A bot that invents bedtime stories for my children",
+    description: str = STORIES,
     *,
     mode: Mode = Mode.BOT,
     speaker: Speaker = Speaker.MODEL,

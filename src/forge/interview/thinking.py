@@ -3,8 +3,8 @@
 from typing import Any
 
 from forge.events.log import EventLog
+from forge.interview.assembly.skill_files import text_of
 from forge.interview.completing import to_skill_request
-from forge.interview.config import SkillBuildRequest
 from forge.interview.drafts import Drafts, interview_stream
 from forge.interview.models import InterviewDelta
 from forge.interview.phases import Mode
@@ -18,7 +18,7 @@ from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
 from forge.skills.models import SkillFiles
 from forge.skills.trial import Trial
-from forge.skills.writing import SkillText, template_skill
+from forge.skills.writing import template_skill
 
 
 class Thinking:
@@ -75,20 +75,8 @@ def _plain(state: State) -> dict[str, Any]:
     """A soul needs no text of its own: the template is filled when the files are made."""
     if state.mode is Mode.SKILL:
         request = to_skill_request(state)
-        files = template_skill(_text(state, request), state.basis.skill_files)
+        files = template_skill(text_of(state, request), state.basis.skill_files)
         written = Written(of=skill_hash(state, request), by=Speaker.GUIDE, skill=files)
     else:
         written = Written(of=soul_hash(settings_of(state)), by=Speaker.GUIDE)
     return written.model_dump(mode="json")
-
-
-def _text(state: State, request: SkillBuildRequest) -> SkillText:
-    known = state.config
-    return SkillText(
-        name=request.name,
-        description=request.description,
-        kind=request.skill_type,
-        trigger=known.trigger or "",
-        steps=known.steps or "",
-        capabilities=tuple(request.capabilities or ()),
-    )

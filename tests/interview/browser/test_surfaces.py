@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visitor
 from tests.interview.browser.walking import answers, begin, create, question, wait_for_interview
-from tests.support.interviews import ask, interview_script, option, ready
+from tests.support.interviews import NAME, STORIES, TONE, interview_script, ready
 from tests.support.models import open_models
 from tests.support.server import Server
 from tests.support.terminal import Terminal
@@ -22,22 +22,9 @@ pytestmark = pytest.mark.browser
 Visit = Callable[..., Visitor]
 
 MODEL = "scripted:scripted"
-DESCRIPTION = "A bot that invents bedtime stories for my children"
 QUESTIONS = [
-    ask(
-        "What shall it be called?",
-        option("Quill", "Quill"),
-        option("Owl", "Owl"),
-        field="name",
-        phase="basics",
-    ),
-    ask(
-        "How should it tell?",
-        option("Gently", "gentle"),
-        option("Wildly", "wild"),
-        field="tone",
-        phase="personality",
-    ),
+    NAME,
+    TONE,
     ready(purpose="Tell a story before sleep.", model="default", skills=["text-generation"]),
 ]
 CHOSEN = ("Owl", "Wildly")
@@ -54,7 +41,7 @@ def model(server: Server) -> Iterator[None]:
 
 
 def over_http(server: Server) -> str:
-    view = server.call("POST", "/api/v1/builder/sessions", {"description": DESCRIPTION})
+    view = server.call("POST", "/api/v1/builder/sessions", {"description": STORIES})
     path = f"/api/v1/builder/sessions/{view['session_id']}"
     for _ in CHOSEN:
         view = server.call("POST", f"{path}/answer", {"answer": {"OptionIndex": 1}})
@@ -75,7 +62,7 @@ def over_a_socket(server: Server) -> str:
                 assert frame["type"] in ("state", "delta", "pong"), frame
             return frame
 
-        say(type="start_bot", description=DESCRIPTION)
+        say(type="start_bot", description=STORIES)
         turn = hear("turn")["turn"]
         for _ in CHOSEN:
             say(type="answer", answer={"OptionIndex": 1})
@@ -87,14 +74,14 @@ def over_a_socket(server: Server) -> str:
 def at_a_terminal(server: Server, tmp_path: Path) -> str:
     file = tmp_path / "answers.yaml"
     file.write_text(f"confirm: true\nanswers: {json.dumps(CHOSEN)}\n")
-    said = Terminal(server.data_dir)("new", DESCRIPTION, "--answers", str(file), "--json")
+    said = Terminal(server.data_dir)("new", STORIES, "--answers", str(file), "--json")
     assert said.code == 0, said.err
     return json.loads(said.out)["result"]["bot_slug"]
 
 
 def in_a_browser(visitor: Visitor) -> str:
     page = visitor.page
-    begin(visitor, DESCRIPTION)
+    begin(visitor, STORIES)
     wait_for_interview(page)
     for turn, label in zip(QUESTIONS, CHOSEN, strict=False):
         expect(question(page)).to_contain_text(turn["question"])

@@ -6,7 +6,7 @@ from forge.bots.files.markdown import lines, sections
 from forge.bots.files.soul import SECTIONS
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import BuilderConfig, PersonalityConfig
-from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS
+from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS, UNCLEAR
 from forge.interview.speaking.prompt import MOST_OF_ONE, framed, plain
 from forge.interview.state import State
 from forge.interview.wording import cleaned, listed, one_line, sentence, words
@@ -168,16 +168,11 @@ _HABIT = (
     "You answer what was asked before you add anything. You say what you know, what you guess and what you do not know, "
     "and keep the three apart. A good argument changes your mind."
 )
-_UNCLEAR = (
-    "When a request can be read in more than one way and the difference matters, ask one short question; otherwise take "
-    "the most likely reading, say which one you took, and go ahead. Leave people with something they can use: an answer, "
-    "a draft, a next step."
-)
 
 
 def _purpose(personality: PersonalityConfig) -> str:
     purpose = sentence(_prose(personality.purpose))
-    return "\n\n".join([purpose, _UNCLEAR] if purpose else [_UNCLEAR])
+    return "\n\n".join([purpose, UNCLEAR] if purpose else [UNCLEAR])
 
 
 def _boundaries(personality: PersonalityConfig) -> str:
