@@ -1,5 +1,6 @@
 """Skills as people and clients see them."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -14,6 +15,17 @@ MAX_DESCRIPTION = 1024
 SkillName = Annotated[str, Field(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
 """Also the name of its folder."""
 SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S"), NO_NUL]
+
+
+Host = Annotated[
+    str,
+    Field(
+        pattern=r"^(\*|(\*\.)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$",
+        max_length=260,
+    ),
+]
+Root = Annotated[str, Field(pattern=r"^/", max_length=1000), NO_NUL]
+EntryName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{1,100}$")]
 
 
 class SkillKind(StrEnum):
@@ -38,6 +50,48 @@ class Capability(StrEnum):
     GET_SECRET = "get_secret"  # noqa: S105 - no secret, the name of what asks for one
     KV = "kv"
     LOG = "log"
+
+
+class Tier(StrEnum):
+    """How far a skill is trusted. Said by whoever installs it, never by the skill."""
+
+    UNTRUSTED = "untrusted"
+    VERIFIED = "verified"
+    """Somebody has read it."""
+    LOCAL = "local"
+    """Your own. Programs run at this tier only."""
+
+
+class Scope(BaseModel):
+    """How far a grant goes. What is empty is not covered, but files: those of the skill's own folder always are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hosts: Annotated[list[Host], Field(max_length=50)] = []
+    """Of http_get and http_post: `api.example.com`, `*.example.com`, `example.com:8443`, or `*` for all public ones."""
+    roots: Annotated[list[Root], Field(max_length=20)] = []
+    """Of read_file and write_file: folders on the machine of the server."""
+    names: Annotated[list[EntryName], Field(max_length=50)] = []
+    """Of read_env, get_secret and exec_command: variables, secrets, programs."""
+
+
+class GrantWish(BaseModel):
+    """One capability somebody allows, and how far."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    capability: Capability
+    scope: Scope = Scope()
+
+
+class Grant(GrantWish):
+    """One that was given. It holds for the folder as it was then: an edited skill has to be granted again."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    folder_hash: str
+    granted_at: datetime
+    granted_by: str
 
 
 class SkillProblem(BaseModel):
