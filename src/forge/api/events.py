@@ -17,11 +17,13 @@ from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
 from forge.interview.models import EVENTS as INTERVIEW_EVENTS
 from forge.runs.models import EVENTS as RUN_EVENTS
+from forge.skills.views import EVENTS as SKILL_EVENTS
 
 EVENT_TYPES: tuple[type[EventData], ...] = (
     *RUN_EVENTS,
     *AGENT_EVENTS,
     *AUDIT_EVENTS,
+    *SKILL_EVENTS,
     *BOT_EVENTS,
     *CHAT_EVENTS,
     *INTERVIEW_EVENTS,

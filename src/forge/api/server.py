@@ -27,6 +27,8 @@ from forge.interview.routes import router as interview_routes
 from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
+from forge.skills.installing.routes import router as installing_routes
+from forge.skills.routes import router as skills_routes
 from forge.workspace.routes import router as workspaces_routes
 
 WEB = Path(__file__).parent.parent / "web"
@@ -38,6 +40,8 @@ ROUTERS = (
     workspaces_routes,
     agents_routes,
     audits_routes,
+    installing_routes,  # before `/skills/{name}/…`
+    skills_routes,
     bots_routes,
     chat_routes,
     memory_routes,

@@ -23,15 +23,6 @@ from forge.workspace.errors import NoSuchPath, explain
 from forge.workspace.files import Files
 from forge.workspace.paths import parse
 
-MAX_SKILL_BYTES = 200_000
-"""Of SKILL.md."""
-MAX_FILE_BYTES = 1_000_000
-MAX_BYTES = 4_000_000
-"""Of all files that are text, together."""
-MAX_FILES = 200
-MAX_CARRIED_BYTES = 16 << 20
-"""Of one file that is no text, and stays when a skill is replaced."""
-
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
 _NAME = re.compile(SKILL_NAME_PATTERN.strip("^$"))
 
@@ -216,34 +207,6 @@ def taken(name: str) -> Conflict:
     )
 
 
-def _check(skill: SkillFiles) -> None:
-    """Whatever is written can be read again."""
-    if len(skill.files) > MAX_FILES:
-        raise TooLarge(f"A skill has {MAX_FILES} files at most.")
-    sizes = {path: len(text.encode(errors="replace")) for path, text in skill.files.items()}
-    if sum(sizes.values()) > MAX_BYTES:
-        raise TooLarge(f"The files of a skill have {MAX_BYTES // 1_000_000} MB at most, together.")
-    for path, text in skill.files.items():
-        _check_path(path)
-        most = MAX_SKILL_BYTES if path == SKILL_MD else MAX_FILE_BYTES
-        if sizes[path] > most:
-            raise TooLarge(f"{path} has more than {most // 1000:,} kB.", hint="Spread it over several files.")
-        if problem := unusable_text(text):
-            raise Invalid(f"{path}, line {problem.line}: {problem.message}", hint=problem.hint)
-    if SKILL_MD not in skill.files:
-        raise Invalid(f"A skill needs a {SKILL_MD}.")
-    if mistake := read_skill_md(skill.files[SKILL_MD], skill.name).mistake:
-        raise Invalid(f"{SKILL_MD}, line {mistake.line}: {mistake.message}", hint=mistake.hint)
-
-
-def _check_path(path: str) -> None:
-    parts = parse(path)
-    if "/".join(parts) != path:
-        raise Invalid(f"{path[:200]!r} is not the path of a file.", hint="Write it as scripts/run.py.")
-    if ignored := next((part for part in parts[:-1] if part in IGNORED), None):
-        raise Invalid(f"Nothing below {ignored!r} belongs to a skill.", hint="Choose another folder.")
-
-
 def _check_directory(files: Files, name: str) -> None:
     if files.stat(name).kind is not EntryKind.DIR:
         raise Conflict(f"{name!r} in the library is no folder.", hint="Move it away.")
@@ -262,17 +225,6 @@ def _manifest_text(files: Files, name: str) -> str:
         raise Invalid(f"Its {SKILL_MD} is not text in UTF-8.") from error
 
 
-def _paths(files: Files, name: str) -> list[str]:
-    """Of its files, relative to its folder."""
-    found: list[str] = []
-    for entry in files.walk(name):
-        if entry.kind is EntryKind.FILE:
-            found.append(entry.path.removeprefix(f"{name}/"))
-        if len(found) > MAX_FILES:
-            raise TooLarge(f"The skill {name} has more than {MAX_FILES} files.")
-    return sorted(found)
-
-
 def _texts(files: Files, name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     total = 0
@@ -285,14 +237,6 @@ def _texts(files: Files, name: str) -> dict[str, str]:
         if total > MAX_BYTES:
             raise TooLarge(f"The skill {name} has more than {MAX_BYTES // 1_000_000} MB of text.")
     return found
-
-
-def _text(data: bytes) -> str | None:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    return None if unusable_text(text) else text
 
 
 def _leftovers(root: int) -> Iterator[str]:

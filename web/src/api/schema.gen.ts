@@ -671,6 +671,423 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/skill-stages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch Skills
+         * @description Get skills from a repository, a registry or a folder of the server, and look at them. Nothing is executed, nothing
+         *     is installed.
+         */
+        post: operations["fetch_skills_api_v1_skill_stages_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-stages/zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload Skills
+         * @description The same for a zip in the body.
+         */
+        post: operations["upload_skills_api_v1_skill_stages_zip_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-stages/{stage}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Stage */
+        get: operations["get_stage_api_v1_skill_stages__stage__get"];
+        put?: never;
+        post?: never;
+        /** Drop Stage */
+        delete: operations["drop_stage_api_v1_skill_stages__stage__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-stages/{stage}/install": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Install Skills
+         * @description Those that are named, with what they are granted. Each is installed whole or not at all, with the reason.
+         */
+        post: operations["install_skills_api_v1_skill_stages__stage__install_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch Update
+         * @description Fetch it again from where it came from, and look at what is different.
+         */
+        post: operations["fetch_update_api_v1_skills__name__update_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-registries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Registries */
+        get: operations["list_registries_api_v1_skill_registries_get"];
+        put?: never;
+        /**
+         * Add Registry
+         * @description Its index is fetched at once; one that cannot be read is not added.
+         */
+        post: operations["add_registry_api_v1_skill_registries_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-registries/{registry}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refresh Registry */
+        post: operations["refresh_registry_api_v1_skill_registries__registry__refresh_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-registries/{registry}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove Registry */
+        delete: operations["remove_registry_api_v1_skill_registries__registry__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skill-registries/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Registries
+         * @description What the indexes offer, from what is cached.
+         */
+        get: operations["search_registries_api_v1_skill_registries_search_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Skills
+         * @description All there are, those that cannot be read included.
+         */
+        get: operations["list_skills_api_v1_skills_get"];
+        put?: never;
+        /**
+         * Create Skill
+         * @description Your own: it gets the tier local, and nothing it asks for is granted.
+         */
+        post: operations["create_skill_api_v1_skills_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate Skill
+         * @description What is wrong with these files, with lines. Nothing is saved or executed.
+         */
+        post: operations["validate_skill_api_v1_skills_validate_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Skill
+         * @description Run a script that is not saved: with the limits of an untrusted skill, and nothing granted but `log` and `kv`.
+         */
+        post: operations["try_skill_api_v1_skills_try_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Skill */
+        get: operations["get_skill_api_v1_skills__name__get"];
+        /**
+         * Save Skill
+         * @description Its text files. What was granted no longer counts: the skill is another now.
+         */
+        put: operations["save_skill_api_v1_skills__name__put"];
+        post?: never;
+        /**
+         * Remove Skill
+         * @description For good, with what it was granted and what it kept. The log of its runs stays.
+         */
+        delete: operations["remove_skill_api_v1_skills__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/files/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Skill File */
+        get: operations["get_skill_file_api_v1_skills__name__files__path__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Skill
+         * @description A zip that any client of the standard takes.
+         */
+        get: operations["export_skill_api_v1_skills__name__export_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Skill
+         * @description Whatever the skill does is an answer: `end` says how it ended. Instructions are followed by the model of bots.
+         */
+        post: operations["run_skill_api_v1_skills__name__run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Skill Runs
+         * @description The log, the latest first: what went in and came out is there as a hash.
+         */
+        get: operations["list_skill_runs_api_v1_skills__name__runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Skill
+         * @description Its own cases, each in a fresh instance; with `triggers` also whether a model picks it.
+         */
+        post: operations["test_skill_api_v1_skills__name__test_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Skill Grants
+         * @description All that it may do from now on. Only what it asks for can be granted.
+         */
+        put: operations["set_skill_grants_api_v1_skills__name__grants_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/grants/{capability}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Skill Grant
+         * @description It counts from the next call on, of running invocations too.
+         */
+        delete: operations["revoke_skill_grant_api_v1_skills__name__grants__capability__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/skills/{name}/tier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set Skill Tier */
+        put: operations["set_skill_tier_api_v1_skills__name__tier_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots": {
         parameters: {
             query?: never;
@@ -1937,7 +2354,7 @@ export interface components {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["forge__http__scope__Scope"][];
             /** Hint */
             hint: string;
             /**
@@ -1969,6 +2386,34 @@ export interface components {
             allow_free_text: boolean;
             /** Phase Label */
             phase_label?: string | null;
+        };
+        /**
+         * AskedView
+         * @description A capability a skill asks for, as a person has to see it before they say yes.
+         */
+        AskedView: {
+            capability: components["schemas"]["Capability"];
+            /**
+             * @default {
+             *       "hosts": [],
+             *       "roots": [],
+             *       "names": []
+             *     }
+             */
+            scope: components["schemas"]["forge__skills__models__Scope"];
+            /** Title */
+            title: string;
+            /** Allows */
+            allows: string;
+            /** Risk */
+            risk: string;
+            /** From Parent */
+            from_parent?: string | null;
+            /**
+             * Is Needed
+             * @default false
+             */
+            is_needed: boolean;
         };
         /**
          * Assembled
@@ -3011,6 +3456,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[FileContent] */
+        Envelope_FileContent_: {
+            data: components["schemas"]["FileContent"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[FileDiff] */
         Envelope_FileDiff_: {
             data: components["schemas"]["FileDiff"];
@@ -3318,6 +3780,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[Registry] */
+        Envelope_Registry_: {
+            data: components["schemas"]["Registry"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[RoleChoice] */
         Envelope_RoleChoice_: {
             data: components["schemas"]["RoleChoice"];
@@ -3454,9 +3933,94 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[SkillCard] */
+        Envelope_SkillCard_: {
+            data: components["schemas"]["SkillCard"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[SkillDetail] */
+        Envelope_SkillDetail_: {
+            data: components["schemas"]["SkillDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[SkillRan] */
+        Envelope_SkillRan_: {
+            data: components["schemas"]["SkillRan"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[SkillTestReport] */
+        Envelope_SkillTestReport_: {
+            data: components["schemas"]["SkillTestReport"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Spent] */
         Envelope_Spent_: {
             data: components["schemas"]["Spent"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Staged] */
+        Envelope_Staged_: {
+            data: components["schemas"]["Staged"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3525,6 +4089,23 @@ export interface components {
         /** Envelope[Turn] */
         Envelope_Turn_: {
             data: components["schemas"]["Turn"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Validation] */
+        Envelope_Validation_: {
+            data: components["schemas"]["Validation"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3700,6 +4281,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[Installed]] */
+        Envelope_list_Installed__: {
+            /** Data */
+            data: components["schemas"]["Installed"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[Match]] */
         Envelope_list_Match__: {
             /** Data */
@@ -3790,6 +4389,42 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[RegistryEntry]] */
+        Envelope_list_RegistryEntry__: {
+            /** Data */
+            data: components["schemas"]["RegistryEntry"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Registry]] */
+        Envelope_list_Registry__: {
+            /** Data */
+            data: components["schemas"]["Registry"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[Run]] */
         Envelope_list_Run__: {
             /** Data */
@@ -3862,6 +4497,42 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[SkillCard]] */
+        Envelope_list_SkillCard__: {
+            /** Data */
+            data: components["schemas"]["SkillCard"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[SkillRun]] */
+        Envelope_list_SkillRun__: {
+            /** Data */
+            data: components["schemas"]["SkillRun"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[SkillView]] */
         Envelope_list_SkillView__: {
             /** Data */
@@ -3880,10 +4551,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3933,6 +4604,14 @@ export interface components {
             detail?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * FetchWish
+         * @description Where to get skills from; nothing is installed yet.
+         */
+        FetchWish: {
+            /** Source */
+            source: components["schemas"]["GitSource"] | components["schemas"]["RegistrySource"] | components["schemas"]["PathSource"];
         };
         /**
          * Fields
@@ -3989,6 +4668,15 @@ export interface components {
              * @default
              */
             diff: string;
+        };
+        /** FileContent */
+        FileContent: {
+            /** Path */
+            path: string;
+            /** Text */
+            text: string | null;
+            /** Bytes */
+            bytes: number;
         };
         /** FileDiff */
         FileDiff: {
@@ -4141,6 +4829,19 @@ export interface components {
             /** Fingerprint */
             fingerprint: string;
             known?: components["schemas"]["Known"] | null;
+        };
+        /**
+         * FolderSource
+         * @description A folder on the machine of whoever installed it. Fetching it again is up to them.
+         */
+        FolderSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "folder";
+            /** Path */
+            path: string;
         };
         /** Forgotten */
         Forgotten: {
@@ -4375,6 +5076,74 @@ export interface components {
          * @enum {string}
          */
         GateStatus: "open" | "answered" | "expired" | "closed";
+        /** GitSource */
+        GitSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "git";
+            /** Url */
+            url: string;
+            /** Ref */
+            ref?: string | null;
+            /**
+             * Path
+             * @default
+             */
+            path: string;
+            /** Commit */
+            commit?: string | null;
+        };
+        /**
+         * Grant
+         * @description One that was given. It holds for the folder as it was then: an edited skill has to be granted again.
+         */
+        Grant: {
+            capability: components["schemas"]["Capability"];
+            /**
+             * @default {
+             *       "hosts": [],
+             *       "roots": [],
+             *       "names": []
+             *     }
+             */
+            scope: components["schemas"]["forge__skills__models__Scope"];
+            /** Folder Hash */
+            folder_hash: string;
+            /**
+             * Granted At
+             * Format: date-time
+             */
+            granted_at: string;
+            /** Granted By */
+            granted_by: string;
+        };
+        /**
+         * GrantWish
+         * @description One capability somebody allows, and how far.
+         */
+        GrantWish: {
+            capability: components["schemas"]["Capability"];
+            /**
+             * @default {
+             *       "hosts": [],
+             *       "roots": [],
+             *       "names": []
+             *     }
+             */
+            scope: components["schemas"]["forge__skills__models__Scope"];
+        };
+        /** GrantsWish */
+        GrantsWish: {
+            /** Grants */
+            grants: components["schemas"]["GrantWish"][];
+            /**
+             * Folder Hash
+             * @description Of the folder that was looked at; 409 when it is another now.
+             */
+            folder_hash: string;
+        };
         /**
          * Guarantee
          * @description What the self-test tries to break; a report says which attempts failed.
@@ -4434,6 +5203,59 @@ export interface components {
              * @default true
              */
             memory: boolean;
+        };
+        /** InstallChoice */
+        InstallChoice: {
+            /** Name */
+            name: string;
+            /**
+             * Grants
+             * @default []
+             */
+            grants: components["schemas"]["GrantWish"][];
+            /** @default untrusted */
+            tier: components["schemas"]["Tier"];
+        };
+        /** InstallWish */
+        InstallWish: {
+            /** Skills */
+            skills: components["schemas"]["InstallChoice"][];
+            /**
+             * Force
+             * @description Replace what is in the library under the same name.
+             * @default false
+             */
+            force: boolean;
+        };
+        /**
+         * Installed
+         * @description What became of one skill that was to be installed.
+         */
+        Installed: {
+            /** Name */
+            name: string;
+            /** Installed */
+            installed: boolean;
+            /**
+             * Is New
+             * @default false
+             */
+            is_new: boolean;
+            /** Problem */
+            problem?: string | null;
+            /** Hint */
+            hint?: string | null;
+            state?: components["schemas"]["SkillState"] | null;
+            /**
+             * Version
+             * @default
+             */
+            version: string;
+            /**
+             * Path
+             * @default
+             */
+            path: string;
         };
         /** Interjection */
         Interjection: {
@@ -4577,6 +5399,7 @@ export interface components {
             type: "interviews.changed";
             data: components["schemas"]["InterviewsChanged"];
         };
+        JsonValue: unknown;
         /**
          * Known
          * @description A finding the project has accepted for now: it is shown and does not block.
@@ -4598,6 +5421,15 @@ export interface components {
          * @enum {string}
          */
         Level: "isolated" | "partial" | "none";
+        /** LimitsView */
+        LimitsView: {
+            /** Memory Bytes */
+            memory_bytes: number;
+            /** Fuel */
+            fuel: number;
+            /** Seconds */
+            seconds: number;
+        };
         /**
          * Line
          * @description What was asked and answered, in words.
@@ -4616,6 +5448,16 @@ export interface components {
              * Format: date-time
              */
             answered_at: string;
+        };
+        /**
+         * LogLine
+         * @description What a skill wrote with `log`.
+         */
+        LogLine: {
+            /** Level */
+            level: string;
+            /** Message */
+            message: string;
         };
         /** Login */
         Login: {
@@ -4673,6 +5515,29 @@ export interface components {
             at: string;
         };
         /**
+         * Manifest
+         * @description The front matter of `SKILL.md`: six fields of the standard; what is ours lies in `metadata`, as texts.
+         */
+        Manifest: {
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** License */
+            license?: string | null;
+            /** Compatibility */
+            compatibility?: string | null;
+            /** Allowed-Tools */
+            "allowed-tools"?: string | null;
+            /**
+             * Metadata
+             * @default {}
+             */
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        /**
          * Match
          * @description A memory that fits what was asked.
          */
@@ -4693,7 +5558,7 @@ export interface components {
         Me: {
             account: components["schemas"]["Account"];
             /** Scopes */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["forge__http__scope__Scope"][];
             method: components["schemas"]["CallerMethod"];
         };
         /** Memory */
@@ -5078,7 +5943,7 @@ export interface components {
              *       "write"
              *     ]
              */
-            scopes: components["schemas"]["Scope"][];
+            scopes: components["schemas"]["forge__http__scope__Scope"][];
         };
         /** NewMemory */
         NewMemory: {
@@ -5134,6 +5999,13 @@ export interface components {
              */
             description: string;
             speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
+        };
+        /** NewRegistry */
+        NewRegistry: {
+            /** Name */
+            name: string;
+            /** Url */
+            url: string;
         };
         /** NewRetry */
         NewRetry: {
@@ -5220,10 +6092,6 @@ export interface components {
             /** @description Who asks; the model, if there is one. */
             speaker?: components["schemas"]["forge__interview__state__Speaker"] | null;
         };
-        /** NewSkill */
-        NewSkill: {
-            skill_request?: components["schemas"]["SkillBuildRequest"] | null;
-        };
         /** NewSpeaker */
         NewSpeaker: {
             speaker: components["schemas"]["forge__interview__state__Speaker"];
@@ -5257,6 +6125,30 @@ export interface components {
             name: string;
             /** Path */
             path?: string | null;
+        };
+        /**
+         * OwnSource
+         * @description Made here: by hand, in the editor, in an interview; or a folder somebody put into the library.
+         */
+        OwnSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "own";
+        };
+        /**
+         * PathSource
+         * @description A folder or zip on the machine of the server, below a folder the settings allow.
+         */
+        PathSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "path";
+            /** Path */
+            path: string;
         };
         /** PersonalityConfig */
         PersonalityConfig: {
@@ -5484,6 +6376,86 @@ export interface components {
             backend: string;
             /** Why */
             why: string;
+        };
+        /**
+         * Registry
+         * @description An index of skills somebody added.
+         */
+        Registry: {
+            /** Name */
+            name: string;
+            /** Url */
+            url: string;
+            /** Fetched At */
+            fetched_at?: string | null;
+            /**
+             * Skills
+             * @default 0
+             */
+            skills: number;
+            /** Problem */
+            problem?: string | null;
+        };
+        /**
+         * RegistryEntry
+         * @description A skill in a registry.
+         */
+        RegistryEntry: {
+            /** Registry */
+            registry: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: string;
+            /** Description */
+            description: string;
+            /** @default prompt */
+            kind: components["schemas"]["SkillKind"];
+            /**
+             * Capabilities
+             * @default []
+             */
+            capabilities: string[];
+            /**
+             * Categories
+             * @default []
+             */
+            categories: string[];
+            /** Installed */
+            installed?: string | null;
+        };
+        /** RegistrySource */
+        RegistrySource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "registry";
+            /** Registry */
+            registry: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: string;
+            /** Sha256 */
+            sha256?: string | null;
+        };
+        /**
+         * RelationView
+         * @description Another skill that this one names.
+         */
+        RelationView: {
+            /** Name */
+            name: string;
+            /**
+             * Range
+             * @default *
+             */
+            range: string;
+            /** Version */
+            version?: string | null;
+            /** Problem */
+            problem?: string | null;
         };
         /** Rename */
         Rename: {
@@ -5757,6 +6729,12 @@ export interface components {
             /** Children */
             children: components["schemas"]["Run"][];
         };
+        /**
+         * RunEnd
+         * @description How a run of a skill ended.
+         * @enum {string}
+         */
+        RunEnd: "done" | "raised" | "refused" | "fuel" | "memory" | "time" | "stack" | "output" | "unusable" | "crashed";
         /** RunFailed */
         RunFailed: {
             error: components["schemas"]["Problem"];
@@ -5890,6 +6868,27 @@ export interface components {
             type: "run.waiting";
             data: components["schemas"]["RunWaiting"];
         };
+        /** RunWish */
+        RunWish: {
+            /**
+             * Input
+             * @default {}
+             */
+            input: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Bot
+             * @description Run it as this bot would: with its settings, its memories, its limits.
+             */
+            bot?: string | null;
+            /**
+             * Purpose
+             * @default api
+             * @enum {string}
+             */
+            purpose: "cli" | "api" | "web";
+        };
         /** Said */
         Said: {
             /**
@@ -5918,12 +6917,6 @@ export interface components {
             /** Advice */
             advice?: string | null;
         };
-        /**
-         * Scope
-         * @description What a caller may do; each scope includes the ones before it.
-         * @enum {string}
-         */
-        Scope: "read" | "write" | "admin";
         /**
          * SearchHit
          * @description A message that has the words.
@@ -6118,6 +7111,217 @@ export interface components {
             capabilities?: components["schemas"]["Capability"][] | null;
         };
         /**
+         * SkillCard
+         * @description A skill in the library, in a line.
+         */
+        SkillCard: {
+            /** Name */
+            name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default prompt */
+            kind: components["schemas"]["SkillKind"];
+            /**
+             * Version
+             * @default
+             */
+            version: string;
+            /** @default untrusted */
+            tier: components["schemas"]["Tier"];
+            /** Source */
+            source: components["schemas"]["OwnSource"] | components["schemas"]["StarterSource"] | components["schemas"]["FolderSource"] | components["schemas"]["ZipSource"] | components["schemas"]["GitSource"] | components["schemas"]["RegistrySource"];
+            state: components["schemas"]["SkillState"];
+            /** Problem */
+            problem?: string | null;
+            /**
+             * Capabilities
+             * @default []
+             */
+            capabilities: components["schemas"]["Capability"][];
+            /**
+             * Granted
+             * @default []
+             */
+            granted: components["schemas"]["Capability"][];
+            /**
+             * Categories
+             * @default []
+             */
+            categories: string[];
+            /**
+             * Bots
+             * @default []
+             */
+            bots: string[];
+            /** Changed At */
+            changed_at?: string | null;
+        };
+        /**
+         * SkillChanged
+         * @description Something about a skill is different now: load it again. In the account's stream.
+         */
+        SkillChanged: {
+            /** Skill */
+            skill: string;
+            /**
+             * Part
+             * @enum {string}
+             */
+            part: "skill" | "grants" | "run" | "removed";
+        };
+        /**
+         * SkillChangedEvent
+         * @description Something about a skill is different now: load it again. In the account's stream.
+         */
+        SkillChangedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "skill.changed";
+            data: components["schemas"]["SkillChanged"];
+        };
+        /**
+         * SkillDetail
+         * @description All there is to know about one.
+         */
+        SkillDetail: {
+            /** Name */
+            name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** @default prompt */
+            kind: components["schemas"]["SkillKind"];
+            /**
+             * Version
+             * @default
+             */
+            version: string;
+            /** @default untrusted */
+            tier: components["schemas"]["Tier"];
+            /** Source */
+            source: components["schemas"]["OwnSource"] | components["schemas"]["StarterSource"] | components["schemas"]["FolderSource"] | components["schemas"]["ZipSource"] | components["schemas"]["GitSource"] | components["schemas"]["RegistrySource"];
+            state: components["schemas"]["SkillState"];
+            /** Problem */
+            problem?: string | null;
+            /**
+             * Capabilities
+             * @default []
+             */
+            capabilities: components["schemas"]["Capability"][];
+            /**
+             * Granted
+             * @default []
+             */
+            granted: components["schemas"]["Capability"][];
+            /**
+             * Categories
+             * @default []
+             */
+            categories: string[];
+            /**
+             * Bots
+             * @default []
+             */
+            bots: string[];
+            /** Changed At */
+            changed_at?: string | null;
+            manifest?: components["schemas"]["Manifest"] | null;
+            /**
+             * Body
+             * @default
+             */
+            body: string;
+            /** Folder */
+            folder: string;
+            /** Folder Hash */
+            folder_hash: string;
+            /** Entry */
+            entry?: string | null;
+            /**
+             * Files
+             * @default []
+             */
+            files: components["schemas"]["SkillFileView"][];
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["SkillProblem"][];
+            /**
+             * Asks
+             * @default []
+             */
+            asks: components["schemas"]["AskedView"][];
+            /**
+             * Grants
+             * @default []
+             */
+            grants: components["schemas"]["Grant"][];
+            limits: components["schemas"]["LimitsView"];
+            /**
+             * Dependencies
+             * @default []
+             */
+            dependencies: components["schemas"]["RelationView"][];
+            /**
+             * Conflicts
+             * @default []
+             */
+            conflicts: components["schemas"]["RelationView"][];
+            /**
+             * Parents
+             * @default []
+             */
+            parents: components["schemas"]["RelationView"][];
+            /**
+             * Tests
+             * @default []
+             */
+            tests: string[];
+            /** Installed At */
+            installed_at?: string | null;
+        };
+        /**
+         * SkillEdit
+         * @description The text files as they are to be; files that are no text stay.
+         */
+        SkillEdit: {
+            /** Files */
+            files: {
+                [key: string]: string;
+            };
+            /**
+             * Base Hash
+             * @description Of the folder this was made from; 409 when it is another now.
+             */
+            base_hash: string;
+        };
+        /** SkillFileView */
+        SkillFileView: {
+            /** Path */
+            path: string;
+            /** Bytes */
+            bytes: number;
+            /** Is Text */
+            is_text: boolean;
+        };
+        /**
          * SkillKind
          * @enum {string}
          */
@@ -6138,6 +7342,92 @@ export interface components {
             folder: string;
         };
         /**
+         * SkillProblem
+         * @description What is wrong in a SKILL.md, and where. Lines count from 1.
+         */
+        SkillProblem: {
+            /** Line */
+            line?: number | null;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint?: string | null;
+            /**
+             * Is Warning
+             * @default false
+             */
+            is_warning: boolean;
+        };
+        /**
+         * SkillRan
+         * @description With what it gave; that is told once and not kept.
+         */
+        SkillRan: {
+            /** Id */
+            id: string;
+            /** Skill */
+            skill: string;
+            /** Version */
+            version: string;
+            /** Folder Hash */
+            folder_hash: string;
+            kind: components["schemas"]["SkillKind"];
+            tier: components["schemas"]["Tier"];
+            /**
+             * Purpose
+             * @enum {string}
+             */
+            purpose: "chat" | "cli" | "api" | "web" | "workflow" | "test";
+            /** Bot Id */
+            bot_id?: string | null;
+            /**
+             * By
+             * @default
+             */
+            by: string;
+            end: components["schemas"]["RunEnd"];
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /**
+             * Capabilities Used
+             * @default {}
+             */
+            capabilities_used: {
+                [key: string]: number;
+            };
+            /** Input Hash */
+            input_hash: string;
+            /** Output Hash */
+            output_hash?: string | null;
+            /** Fuel */
+            fuel?: number | null;
+            /** Memory Bytes */
+            memory_bytes?: number | null;
+            /** Duration Ms */
+            duration_ms: number;
+            /**
+             * Logs
+             * @default []
+             */
+            logs: components["schemas"]["LogLine"][];
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            output?: components["schemas"]["JsonValue"];
+            /** Sandbox */
+            sandbox?: string | null;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+        };
+        /**
          * SkillRequest
          * @description A skill a bot is to have: one of the library, or one that is written on the way.
          */
@@ -6151,6 +7441,125 @@ export interface components {
             description: string;
             /** @default prompt */
             skill_type: components["schemas"]["SkillKind"];
+        };
+        /**
+         * SkillRun
+         * @description One invocation, as it ended.
+         */
+        SkillRun: {
+            /** Id */
+            id: string;
+            /** Skill */
+            skill: string;
+            /** Version */
+            version: string;
+            /** Folder Hash */
+            folder_hash: string;
+            kind: components["schemas"]["SkillKind"];
+            tier: components["schemas"]["Tier"];
+            /**
+             * Purpose
+             * @enum {string}
+             */
+            purpose: "chat" | "cli" | "api" | "web" | "workflow" | "test";
+            /** Bot Id */
+            bot_id?: string | null;
+            /**
+             * By
+             * @default
+             */
+            by: string;
+            end: components["schemas"]["RunEnd"];
+            /**
+             * Error
+             * @default
+             */
+            error: string;
+            /**
+             * Capabilities Used
+             * @default {}
+             */
+            capabilities_used: {
+                [key: string]: number;
+            };
+            /** Input Hash */
+            input_hash: string;
+            /** Output Hash */
+            output_hash?: string | null;
+            /** Fuel */
+            fuel?: number | null;
+            /** Memory Bytes */
+            memory_bytes?: number | null;
+            /** Duration Ms */
+            duration_ms: number;
+            /**
+             * Logs
+             * @default []
+             */
+            logs: components["schemas"]["LogLine"][];
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /**
+         * SkillState
+         * @enum {string}
+         */
+        SkillState: "ready" | "review" | "broken";
+        /**
+         * SkillTestReport
+         * @description What became of a skill's tests.
+         */
+        SkillTestReport: {
+            /** Skill */
+            skill: string;
+            /** Passed */
+            passed: boolean;
+            /** Ran */
+            ran: boolean;
+            /**
+             * Cases
+             * @default []
+             */
+            cases: components["schemas"]["Case"][];
+            /**
+             * Triggers
+             * @default []
+             */
+            triggers: components["schemas"]["Case"][];
+            /** Triggers Skipped */
+            triggers_skipped?: string | null;
+            /**
+             * Sandbox
+             * @default
+             */
+            sandbox: string;
+            /**
+             * Duration Ms
+             * @default 0
+             */
+            duration_ms: number;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /**
+             * Output
+             * @default
+             */
+            output: string;
+        };
+        /** SkillTestWish */
+        SkillTestWish: {
+            /**
+             * Triggers
+             * @description Also ask the configured model; that costs a little.
+             * @default false
+             */
+            triggers: boolean;
         };
         /**
          * SkillView
@@ -6198,6 +7607,86 @@ export interface components {
             why?: string | null;
             /** Can Switch */
             can_switch: boolean;
+        };
+        /**
+         * Staged
+         * @description What was fetched, and waits for a person. Forgotten after an hour.
+         */
+        Staged: {
+            /** Id */
+            id: string;
+            /** Skills */
+            skills: components["schemas"]["StagedSkill"][];
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+        };
+        /**
+         * StagedSkill
+         * @description A skill that was fetched and not installed: looked at, not executed.
+         */
+        StagedSkill: {
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Valid */
+            valid: boolean;
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["SkillProblem"][];
+            manifest?: components["schemas"]["Manifest"] | null;
+            /** Folder Hash */
+            folder_hash: string;
+            /**
+             * Files
+             * @default []
+             */
+            files: components["schemas"]["SkillFileView"][];
+            /**
+             * Asks
+             * @default []
+             */
+            asks: components["schemas"]["AskedView"][];
+            /** Source */
+            source: components["schemas"]["OwnSource"] | components["schemas"]["StarterSource"] | components["schemas"]["FolderSource"] | components["schemas"]["ZipSource"] | components["schemas"]["GitSource"] | components["schemas"]["RegistrySource"];
+            /** Replaces */
+            replaces?: string | null;
+            /**
+             * Is Same
+             * @default false
+             */
+            is_same: boolean;
+            /**
+             * Changes
+             * @default []
+             */
+            changes: string[];
+            /**
+             * Needs
+             * @default []
+             */
+            needs: components["schemas"]["RelationView"][];
+            /**
+             * Conflicts
+             * @default []
+             */
+            conflicts: components["schemas"]["RelationView"][];
+        };
+        /**
+         * StarterSource
+         * @description Comes with Forge.
+         */
+        StarterSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "starter";
         };
         /** StateSummary */
         StateSummary: {
@@ -6407,6 +7896,16 @@ export interface components {
             hint?: string | null;
         };
         /**
+         * Tier
+         * @description How far a skill is trusted. Said by whoever installs it, never by the skill.
+         * @enum {string}
+         */
+        Tier: "untrusted" | "verified" | "local";
+        /** TierWish */
+        TierWish: {
+            tier: components["schemas"]["Tier"];
+        };
+        /**
          * ToolDetail
          * @description Facts about a tool call, as fields: nobody has to read them out of text.
          */
@@ -6469,6 +7968,25 @@ export interface components {
             output: string;
         };
         /**
+         * TryWish
+         * @description A skill that is not saved yet. It gets nothing but `log` and `kv` that is forgotten.
+         */
+        TryWish: {
+            /** Name */
+            name: string;
+            /** Files */
+            files: {
+                [key: string]: string;
+            };
+            /**
+             * Input
+             * @default {}
+             */
+            input: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+        };
+        /**
          * Turn
          * @description A question was taken, and its answer is being written: follow `session:<id>`.
          */
@@ -6502,6 +8020,25 @@ export interface components {
              * @default 0
              */
             cache_write: number;
+        };
+        /**
+         * Validation
+         * @description Whether a folder is a skill, and what is worth knowing about it.
+         */
+        Validation: {
+            /** Valid */
+            valid: boolean;
+            /**
+             * Problems
+             * @default []
+             */
+            problems: components["schemas"]["SkillProblem"][];
+            manifest?: components["schemas"]["Manifest"] | null;
+            /**
+             * Asks
+             * @default []
+             */
+            asks: components["schemas"]["AskedView"][];
         };
         /**
          * VariantFields
@@ -6579,6 +8116,18 @@ export interface components {
              */
             created_at: string;
         };
+        /** ZipSource */
+        ZipSource: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "zip";
+            /** Name */
+            name: string;
+            /** Sha256 */
+            sha256: string;
+        };
         /**
          * Role
          * @enum {string}
@@ -6589,6 +8138,12 @@ export interface components {
          * @enum {string}
          */
         forge__bots__chat__models__Speaker: "user" | "assistant";
+        /**
+         * Scope
+         * @description What a caller may do; each scope includes the ones before it.
+         * @enum {string}
+         */
+        forge__http__scope__Scope: "read" | "write" | "admin";
         /** NewAnswer */
         forge__interview__models__NewAnswer: {
             /** Answer */
@@ -6598,6 +8153,10 @@ export interface components {
              * @description `revision` of the turn that is answered: 409 when Forge has gone on since.
              */
             turn?: number | null;
+        };
+        /** NewSkill */
+        forge__interview__models__NewSkill: {
+            skill_request?: components["schemas"]["SkillBuildRequest"] | null;
         };
         /**
          * Speaker
@@ -6624,6 +8183,39 @@ export interface components {
              * @description `shown_hash` of the gate as it was shown.
              */
             shown_hash: string;
+        };
+        /**
+         * Scope
+         * @description How far a grant goes. What is empty is not covered, but files: those of the skill's own folder always are.
+         */
+        forge__skills__models__Scope: {
+            /**
+             * Hosts
+             * @default []
+             */
+            hosts: string[];
+            /**
+             * Roots
+             * @default []
+             */
+            roots: string[];
+            /**
+             * Names
+             * @default []
+             */
+            names: string[];
+        };
+        /**
+         * NewSkill
+         * @description A skill somebody writes: `SKILL.md` and what else it takes.
+         */
+        forge__skills__views__NewSkill: {
+            /** Name */
+            name: string;
+            /** Files */
+            files: {
+                [key: string]: string;
+            };
         };
     };
     responses: never;
@@ -8410,6 +10002,1103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_AuditRoots_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    fetch_skills_api_v1_skill_stages_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FetchWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Staged_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    upload_skills_api_v1_skill_stages_zip_post: {
+        parameters: {
+            query?: {
+                /** @description Of the archive. */
+                name?: string;
+                /** @description Of the folder it was made from, if it was. */
+                folder?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Staged_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_stage_api_v1_skill_stages__stage__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                stage: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Staged_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    drop_stage_api_v1_skill_stages__stage__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                stage: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    install_skills_api_v1_skill_stages__stage__install_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                stage: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InstallWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Installed__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    fetch_update_api_v1_skills__name__update_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Staged_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_registries_api_v1_skill_registries_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Registry__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    add_registry_api_v1_skill_registries_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRegistry"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Registry_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    refresh_registry_api_v1_skill_registries__registry__refresh_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                registry: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Registry_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_registry_api_v1_skill_registries__registry__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                registry: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    search_registries_api_v1_skill_registries_search_get: {
+        parameters: {
+            query?: {
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_RegistryEntry__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_skills_api_v1_skills_get: {
+        parameters: {
+            query?: {
+                /** @description Words in the name, description or categories. */
+                q?: string;
+                kind?: components["schemas"]["SkillKind"] | null;
+                tier?: components["schemas"]["Tier"] | null;
+                state?: components["schemas"]["SkillState"] | null;
+                /** @description That it asks for. */
+                capability?: components["schemas"]["Capability"] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_SkillCard__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_skill_api_v1_skills_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["forge__skills__views__NewSkill"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    validate_skill_api_v1_skills_validate_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["forge__skills__views__NewSkill"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Validation_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    try_skill_api_v1_skills_try_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillRan_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_skill_api_v1_skills__name__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    save_skill_api_v1_skills__name__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillEdit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    remove_skill_api_v1_skills__name__delete: {
+        parameters: {
+            query?: {
+                /** @description Even though bots or other skills need it. */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillCard_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_skill_file_api_v1_skills__name__files__path__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_FileContent_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    export_skill_api_v1_skills__name__export_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    run_skill_api_v1_skills__name__run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillRan_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_skill_runs_api_v1_skills__name__runs_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_SkillRun__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    test_skill_api_v1_skills__name__test_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillTestWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillTestReport_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_skill_grants_api_v1_skills__name__grants_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantsWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    revoke_skill_grant_api_v1_skills__name__grants__capability__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+                capability: components["schemas"]["Capability"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    set_skill_tier_api_v1_skills__name__tier_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of a skill. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TierWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillDetail_"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
@@ -10232,7 +12921,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["NewSkill"];
+                "application/json": components["schemas"]["forge__interview__models__NewSkill"];
             };
         };
         responses: {
@@ -10696,7 +13385,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

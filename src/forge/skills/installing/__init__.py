@@ -1,0 +1,1 @@
+"""Getting skills in and out: fetched, looked at, and only then installed."""
