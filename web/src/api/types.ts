@@ -103,3 +103,38 @@ export type Made = NonNullable<Interview["made"]>;
 export type TrialReport = NonNullable<Interview["trial"]>;
 export type FileChange = Got<"/api/v1/builder/sessions/{session_id}/replay">["files"][number];
 export type InterviewMemory = Got<"/api/v1/builder/memory">[number];
+
+export type SkillCard = Got<"/api/v1/skills">[number];
+export type SkillDetail = Got<"/api/v1/skills/{name}">;
+export type SkillKind = SkillCard["kind"];
+export type SkillTier = SkillCard["tier"];
+export type SkillState = SkillCard["state"];
+export type SkillOrigin = SkillCard["source"];
+export type SkillCapability = SkillCard["capabilities"][number];
+export type SkillProblem = SkillDetail["problems"][number];
+export type SkillFile = SkillDetail["files"][number];
+export type SkillRelation = SkillDetail["dependencies"][number];
+export type SkillAsk = SkillDetail["asks"][number];
+export type SkillGrant = SkillDetail["grants"][number];
+export type SkillScope = SkillAsk["scope"];
+export type SkillLimits = SkillDetail["limits"];
+export type SkillFileContent = Got<"/api/v1/skills/{name}/files/{path}">;
+export type SkillRun = Got<"/api/v1/skills/{name}/runs">[number];
+export type SkillEnd = SkillRun["end"];
+export type SkillRan = Json<paths["/api/v1/skills/{name}/run"]["post"]["responses"][200]>;
+export type SkillTestReport = Json<paths["/api/v1/skills/{name}/test"]["post"]["responses"][200]>;
+export type SkillValidation = Json<paths["/api/v1/skills/validate"]["post"]["responses"][200]>;
+/** One capability that somebody allows, and how far. */
+export type SkillGrantWish =
+  paths["/api/v1/skills/{name}/grants"]["put"]["requestBody"]["content"]["application/json"]["grants"][number];
+export type StagedSkills = Got<"/api/v1/skill-stages/{stage}">;
+export type StagedSkill = StagedSkills["skills"][number];
+export type InstallWish =
+  paths["/api/v1/skill-stages/{stage}/install"]["post"]["requestBody"]["content"]["application/json"];
+export type InstalledSkill = Json<
+  paths["/api/v1/skill-stages/{stage}/install"]["post"]["responses"][200]
+>[number];
+export type SkillSource =
+  paths["/api/v1/skill-stages"]["post"]["requestBody"]["content"]["application/json"]["source"];
+export type SkillRegistry = Got<"/api/v1/skill-registries">[number];
+export type RegistryEntry = Got<"/api/v1/skill-registries/search">[number];

@@ -5,11 +5,12 @@ import { draftsQuery } from "./builder";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
+import { refreshSkill } from "./skills";
 import type { Event, Gate, Run } from "./types";
 
 /**
  * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
- * the query cache, and what changed about a bot or about the
+ * the query cache, and what changed about a bot, about a skill or about the
  * drafts is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
  */
 export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
@@ -33,7 +34,7 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
 }
 
 /** What a page may have shown before it could hear of changes. */
-const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"], ["interviews"]];
+const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"], ["interviews"], ["skills"], ["skill"]];
 
 function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
   if (event.type === "run.changed") {
@@ -46,6 +47,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     refreshBot(cache, event.data);
   } else if (event.type === "interviews.changed") {
     void cache.invalidateQueries({ queryKey: draftsQuery.queryKey });
+  } else if (event.type === "skill.changed") {
+    refreshSkill(cache, event.data);
   }
 }
 

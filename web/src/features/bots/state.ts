@@ -29,5 +29,3 @@ export function isNamed({ slug, identity }: Bot, words: string): boolean {
     .split(/\s+/)
     .every((word) => text.includes(word));
 }
-
-export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? "" : "s"}`;

@@ -75,6 +75,7 @@ function say(event: Event): Said {
     case "interview.deleted":
     case "interview.delta":
     case "interviews.changed":
+    case "skill.changed":
       return null;
     default:
       return sayUnknown(event);

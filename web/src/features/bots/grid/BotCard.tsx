@@ -7,10 +7,11 @@ import type { Bot } from "@/api/types";
 import { Avatar } from "@/ui/Avatar";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
+import { count } from "@/ui/count";
 import { formatMicros } from "@/ui/money";
 import { Ago, useNow } from "@/ui/Time";
 import { toast } from "@/ui/toast";
-import { count, daysLeft, stateOf } from "../state";
+import { daysLeft, stateOf } from "../state";
 
 const CARD = "flex h-full flex-col gap-2 rounded-lg border border-line bg-surface p-3";
 

@@ -3,8 +3,8 @@ import { Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { Memory } from "@/api/types";
 import { IconButton } from "@/ui/Button";
+import { count } from "@/ui/count";
 import { Ago } from "@/ui/Time";
-import { count } from "../state";
 import { MemoryForm } from "./MemoryForm";
 import { useMemories } from "./useMemories";
 

@@ -1,12 +1,12 @@
 import { lazy, Suspense, useRef } from "react";
-import type { FileProblem, FileState } from "@/api/types";
+import type { FileState } from "@/api/types";
 import type { EditorHandle } from "@/ui/editor/Editor";
+import { Problems } from "@/ui/editor/Problems";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Conflict } from "./Conflict";
 import { type Draft, edited, isOutdated } from "./draft";
 import { HandEdit } from "./HandEdit";
 import { Meanwhile } from "./Meanwhile";
-import { Problems } from "./Problems";
 import { nameOf } from "./place";
 import { SaveBar } from "./SaveBar";
 import { useChecked } from "./useChecked";
@@ -53,7 +53,7 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
       </div>
       <Problems
         problems={problems.found}
-        goTo={({ line, column }: FileProblem) => editor.current?.goTo(line ?? null, column ?? null)}
+        goTo={({ line, column }) => editor.current?.goTo(line ?? null, column ?? null)}
       />
       <SaveBar file={file} draft={draft} saving={saving} />
       {conflict && (

@@ -1,8 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { FileProblem, FileState } from "@/api/types";
 import { draftProblemsQuery } from "@/api/versions";
 import type { EditorMark } from "@/ui/editor/Editor";
+import { useQuiet } from "@/ui/useQuiet";
 import type { Draft } from "./draft";
 
 const QUIET_MS = 400;
@@ -30,13 +31,3 @@ const toMark = ({ line, column, message, is_warning }: FileProblem): EditorMark 
   message,
   isWarning: is_warning,
 });
-
-/** A value once it has stayed the same for a while. */
-function useQuiet<T>(value: T, ms: number): T {
-  const [quiet, setQuiet] = useState(value);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setQuiet(value), ms);
-    return () => window.clearTimeout(timer);
-  }, [value, ms]);
-  return quiet;
-}

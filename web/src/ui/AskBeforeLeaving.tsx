@@ -1,5 +1,5 @@
 import { useBlocker } from "@tanstack/react-router";
-import { Confirm } from "@/ui/Confirm";
+import { Confirm } from "./Confirm";
 
 /** Holds whoever leaves the page while something on it is not saved. */
 export function AskBeforeLeaving({ when, what }: { when: boolean; what: string }) {

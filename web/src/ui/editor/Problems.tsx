@@ -1,10 +1,18 @@
 import { clsx } from "clsx";
-import type { FileProblem } from "@/api/types";
-import { Dot } from "@/ui/Badge";
-import { InlineText } from "@/ui/InlineText";
-import { count } from "../state";
+import { Dot } from "../Badge";
+import { count } from "../count";
+import { InlineText } from "../InlineText";
 
-type Props = { problems: readonly FileProblem[]; goTo: (problem: FileProblem) => void };
+/** One thing that is wrong, and where. */
+export type ShownMistake = {
+  line?: number | null;
+  column?: number | null;
+  message: string;
+  hint?: string | null;
+  is_warning: boolean;
+};
+
+type Props = { problems: readonly ShownMistake[]; goTo: (problem: ShownMistake) => void };
 
 /** What is wrong with the text. Each one leads to its line. */
 export function Problems({ problems, goTo }: Props) {
@@ -31,7 +39,7 @@ export function Problems({ problems, goTo }: Props) {
   );
 }
 
-function Problem({ problem, goTo }: { problem: FileProblem; goTo: Props["goTo"] }) {
+function Problem({ problem, goTo }: { problem: ShownMistake; goTo: Props["goTo"] }) {
   const { line, message, hint, is_warning: isWarning } = problem;
   return (
     <button

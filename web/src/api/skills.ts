@@ -1,0 +1,132 @@
+/** Skills: reading, granting, running, testing, and what a change makes stale. */
+import { infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
+import { accepted, http, type Page, unwrap, unwrapPage } from "./client";
+import type {
+  EventOf,
+  SkillCapability,
+  SkillCard,
+  SkillDetail,
+  SkillFileContent,
+  SkillGrantWish,
+  SkillRan,
+  SkillRun,
+  SkillTestReport,
+  SkillTier,
+  SkillValidation,
+} from "./types";
+
+/** All of them: pages look through the list themselves, so that a filter answers at once. */
+export const skillsQuery = queryOptions<SkillCard[]>({
+  queryKey: ["skills"],
+  queryFn: ({ signal }) => unwrap(http.GET("/api/v1/skills", { signal })),
+});
+
+const named = (name: string) => ({ path: { name } });
+
+/** Everything about one skill is kept under `["skill", name]`. */
+export function skillQuery(name: string) {
+  return queryOptions<SkillDetail>({
+    queryKey: ["skill", name],
+    queryFn: ({ signal }) => unwrap(http.GET("/api/v1/skills/{name}", { params: named(name), signal })),
+  });
+}
+
+/** Of the folder with this hash: another one may have another text. */
+export function skillFileQuery(name: string, path: string, folderHash: string) {
+  return queryOptions<SkillFileContent>({
+    queryKey: ["skill", name, "file", path, folderHash],
+    queryFn: ({ signal }) =>
+      unwrap(http.GET("/api/v1/skills/{name}/files/{path}", { params: { path: { name, path } }, signal })),
+  });
+}
+
+const RUNS_A_PAGE = 50;
+
+export function skillRunsQuery(name: string) {
+  return infiniteQueryOptions({
+    queryKey: ["skill", name, "runs"],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { limit: RUNS_A_PAGE, ...(pageParam && { cursor: pageParam }) };
+      return unwrapPage<SkillRun>(
+        http.GET("/api/v1/skills/{name}/runs", { params: { ...named(name), query }, signal }),
+      );
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (last: Page<SkillRun>) => last.nextCursor,
+  });
+}
+
+/** A skill somebody writes: its text files, by their paths. */
+export type Written = { name: string; files: Record<string, string> };
+
+export function createSkill(body: Written): Promise<SkillDetail> {
+  return unwrap(http.POST("/api/v1/skills", { body }));
+}
+
+/** `base_hash` is that of the folder it was made from: 409 when it is another now. */
+export function saveSkill({ name, ...body }: Written & { base_hash: string }): Promise<SkillDetail> {
+  return unwrap(http.PUT("/api/v1/skills/{name}", { params: named(name), body }));
+}
+
+export function validateSkill(body: Written, signal?: AbortSignal): Promise<SkillValidation> {
+  return unwrap(http.POST("/api/v1/skills/validate", { body, ...(signal && { signal }) }));
+}
+
+/** Without saving it, and with nothing granted. */
+export function trySkill(body: Written & { input: Record<string, unknown> }): Promise<SkillRan> {
+  return unwrap(http.POST("/api/v1/skills/try", { body }));
+}
+
+type RunWish = { name: string; input: Record<string, unknown>; bot: string | null };
+
+export function runSkill({ name, input, bot }: RunWish): Promise<SkillRan> {
+  const body = { input, bot, purpose: "web" as const };
+  return unwrap(http.POST("/api/v1/skills/{name}/run", { params: named(name), body }));
+}
+
+export function testSkill({ name, triggers }: { name: string; triggers: boolean }): Promise<SkillTestReport> {
+  return unwrap(http.POST("/api/v1/skills/{name}/test", { params: named(name), body: { triggers } }));
+}
+
+type Granted = { name: string; grants: SkillGrantWish[]; folder_hash: string };
+
+/** All that counts from now on; what is not named is revoked. */
+export function grantSkill({ name, ...body }: Granted): Promise<SkillDetail> {
+  return unwrap(http.PUT("/api/v1/skills/{name}/grants", { params: named(name), body }));
+}
+
+type Revoked = { name: string; capability: SkillCapability };
+
+export function revokeSkill({ name, capability }: Revoked): Promise<SkillDetail> {
+  const params = { path: { name, capability } };
+  return unwrap(http.DELETE("/api/v1/skills/{name}/grants/{capability}", { params }));
+}
+
+export function setSkillTier({ name, tier }: { name: string; tier: SkillTier }): Promise<SkillDetail> {
+  return unwrap(http.PUT("/api/v1/skills/{name}/tier", { params: named(name), body: { tier } }));
+}
+
+export function removeSkill({ name, force }: { name: string; force: boolean }): Promise<SkillCard> {
+  const params = { ...named(name), query: { force } };
+  return unwrap(http.DELETE("/api/v1/skills/{name}", { params }));
+}
+
+export async function exportSkill(name: string): Promise<Blob> {
+  const call = http.GET("/api/v1/skills/{name}/export", { params: named(name), parseAs: "blob" });
+  return accepted<Blob>(call);
+}
+
+type Changed = EventOf<"skill.changed">["data"];
+
+/** Something about a skill is different: read again what a page shows of it. */
+export function refreshSkill(cache: QueryClient, { skill, part }: Changed): void {
+  if (part === "run") {
+    void cache.invalidateQueries({ queryKey: skillRunsQuery(skill).queryKey });
+    return;
+  }
+  void cache.invalidateQueries({ queryKey: skillsQuery.queryKey });
+  void cache.invalidateQueries({ queryKey: skillQuery(skill).queryKey, exact: true });
+  void cache.invalidateQueries({
+    predicate: ({ queryKey: [of, , what] }) => of === "bot" && what === "skills",
+  });
+}
