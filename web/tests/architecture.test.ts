@@ -29,6 +29,7 @@ const MAY: Record<string, readonly string[]> = {
     "features/login",
     "features/runs",
     "features/settings",
+    "features/skills",
     "features/workspaces",
   ],
   main: ["app", "api", "ui"],

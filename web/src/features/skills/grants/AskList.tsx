@@ -1,0 +1,105 @@
+import { CornerDownRight, TriangleAlert } from "lucide-react";
+import { type ReactNode, useId } from "react";
+import type { SkillAsk, SkillScope } from "@/api/types";
+import { CAPABILITIES } from "../words";
+import { type Choice, REACHES, reachOf, withAsk, withScope } from "./choice";
+import { ReachField } from "./ReachField";
+
+type Props = {
+  asks: readonly SkillAsk[];
+  choice: Choice;
+  onChange: (choice: Choice) => void;
+  disabled?: boolean;
+  /** What else is to be said about one: that it is granted already, for instance. */
+  renderState?: (ask: SkillAsk) => ReactNode;
+};
+
+/** All a skill asks for, one by one: what it means, what could go wrong, and how far it would go. */
+export function AskList({ asks, choice, onChange, disabled = false, renderState }: Props) {
+  return (
+    <ul aria-label="What it asks for" className="divide-y divide-line">
+      {asks.map((ask) => (
+        <li key={ask.capability} className="px-3 py-2.5">
+          <Ask
+            ask={ask}
+            scope={choice[ask.capability]}
+            disabled={disabled}
+            onAllow={(isAllowed) => onChange(withAsk(choice, ask, isAllowed))}
+            onScope={(scope) => onChange(withScope(choice, ask.capability, scope))}
+            state={renderState?.(ask)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type AskProps = {
+  ask: SkillAsk;
+  /** undefined when it is not allowed. */
+  scope: SkillScope | undefined;
+  disabled: boolean;
+  onAllow: (isAllowed: boolean) => void;
+  onScope: (scope: SkillScope) => void;
+  state: ReactNode;
+};
+
+function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
+  const id = useId();
+  const { icon: Icon } = CAPABILITIES[ask.capability];
+  const reach = reachOf(ask.capability);
+  return (
+    <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2.5">
+      <input
+        id={id}
+        type="checkbox"
+        checked={scope !== undefined}
+        disabled={disabled}
+        aria-describedby={`${id}-meaning`}
+        onChange={(event) => onAllow(event.target.checked)}
+        className="mt-[3px] size-3.5 accent-accent pointer-coarse:size-5"
+      />
+      <div className="min-w-0 space-y-1.5">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <label htmlFor={id} className="flex items-center gap-1.5 font-medium">
+            <Icon size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-dim" /> {ask.title}
+          </label>
+          <span className="mono text-faint">{ask.capability}</span>
+          {ask.is_needed && <span className="text-xs text-dim">needed to run at all</span>}
+          {state && <span className="ml-auto flex flex-wrap items-center gap-2 max-sm:ml-0">{state}</span>}
+        </div>
+        <div id={`${id}-meaning`} className="space-y-0.5">
+          <p className="break-words text-dim">{ask.allows}</p>
+          <p className="flex items-baseline gap-1.5 break-words text-dim">
+            <TriangleAlert size={12} aria-hidden className="shrink-0 translate-y-px text-wait" />
+            <span>
+              <span className="sr-only">Risk: </span>
+              {ask.risk}
+            </span>
+          </p>
+          {ask.from_parent && (
+            <p className="flex items-baseline gap-1.5 text-xs text-dim">
+              <CornerDownRight size={12} aria-hidden className="shrink-0 translate-y-px text-faint" />
+              <span>
+                Asked for by <span className="mono">{ask.from_parent}</span>, which it builds on.
+              </span>
+            </p>
+          )}
+        </div>
+        {reach && scope && (
+          <ReachField
+            reach={reach}
+            values={scope[reach]}
+            disabled={disabled}
+            onChange={(values) => onScope({ ...scope, [reach]: values })}
+          />
+        )}
+        {reach && !scope && ask.scope[reach].length > 0 && (
+          <p className="text-xs text-dim">
+            {REACHES[reach].label}: <span className="mono break-words">{ask.scope[reach].join(", ")}</span>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** What a person is about to allow a skill, and how far. */
+import type { SkillAsk, SkillCapability, SkillGrantWish, SkillScope } from "@/api/types";
+
+/** By capability, the scope it gets; what is absent is not granted. */
+export type Choice = Partial<Record<SkillCapability, SkillScope>>;
+
+export type Reach = keyof SkillScope;
+
+type ReachWords = {
+  label: string;
+  one: string;
+  example: string;
+  empty: string;
+  isOne: RegExp;
+  wrong: string;
+};
+
+const HOST = /^(\*|(\*\.)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$/;
+
+export const REACHES: Record<Reach, ReachWords> = {
+  hosts: {
+    label: "Hosts",
+    one: "host",
+    example: "api.example.com",
+    empty: "Without a host it can reach nothing.",
+    isOne: HOST,
+    wrong: "A host is written like api.example.com, *.example.com or example.com:8443; * stands for all.",
+  },
+  roots: {
+    label: "Folders",
+    one: "folder",
+    example: "/srv/reports",
+    empty: "Only the skill's own folder.",
+    isOne: /^\//,
+    wrong: "A folder is written in full, beginning with a slash.",
+  },
+  names: {
+    label: "Names",
+    one: "name",
+    example: "API_TOKEN",
+    empty: "Without a name it gets nothing.",
+    isOne: /^[A-Za-z0-9_.+-]{1,100}$/,
+    wrong: "A name has letters, digits and _ . + - in it.",
+  },
+};
+
+const REACH_OF: Partial<Record<SkillCapability, Reach>> = {
+  read_file: "roots",
+  write_file: "roots",
+  http_get: "hosts",
+  http_post: "hosts",
+  read_env: "names",
+  get_secret: "names",
+  exec_command: "names",
+};
+
+/** What has to be said about a capability besides yes; null when yes is all. */
+export const reachOf = (capability: SkillCapability): Reach | null => REACH_OF[capability] ?? null;
+
+/** In the order in which they are asked for. */
+export function wishesOf(asks: readonly SkillAsk[], choice: Choice): SkillGrantWish[] {
+  return asks.flatMap(({ capability }) => {
+    const scope = choice[capability];
+    return scope ? [{ capability, scope }] : [];
+  });
+}
+
+/** Allowed with the scope it asks for, or not allowed. */
+export function withAsk(choice: Choice, { capability, scope }: SkillAsk, isAllowed: boolean): Choice {
+  const { [capability]: _, ...others } = choice;
+  return isAllowed ? { ...others, [capability]: scope } : others;
+}
+
+export function withScope(choice: Choice, capability: SkillCapability, scope: SkillScope): Choice {
+  return { ...choice, [capability]: scope };
+}

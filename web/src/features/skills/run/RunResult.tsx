@@ -1,0 +1,101 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+import type { SkillRan, SkillRun } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { formatBytes } from "@/ui/bytes";
+import { Code } from "@/ui/Code";
+import { InlineText } from "@/ui/InlineText";
+import { formatMicros, formatTokens } from "@/ui/money";
+import { SandboxBadge } from "@/ui/SandboxBadge";
+import { formatDuration } from "@/ui/time";
+import { INK, type Tone } from "@/ui/tone";
+import { CAPABILITIES } from "../words";
+import { ENDS } from "./ends";
+import { writtenOut } from "./json";
+
+/** What became of a run: how it ended, what it gave, what it wrote, what it took. */
+export function RunResult({ ran }: { ran: SkillRan }) {
+  const { word, tone, meaning } = ENDS[ran.end];
+  return (
+    <section aria-label="Result" className="space-y-3">
+      <div role="status" className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <Badge tone={tone}>{word}</Badge>
+        <span className="text-dim">
+          <InlineText text={meaning} />
+        </span>
+        {ran.sandbox && <SandboxBadge level={ran.sandbox} />}
+      </div>
+      {ran.error && (
+        <pre
+          tabIndex={0}
+          className="mono wash-bad max-h-48 overflow-auto rounded-md border px-2.5 py-2 break-words whitespace-pre-wrap"
+        >
+          {ran.error}
+        </pre>
+      )}
+      {ran.end === "done" && <Output of={ran.output} />}
+      <Logs lines={ran.logs} />
+      <Measures run={ran} cost={ran.cost_micros} />
+    </section>
+  );
+}
+
+/** Text is for reading; everything else is JSON. */
+function Output({ of: output }: { of: unknown }) {
+  return typeof output === "string" ? (
+    <Code text={output} language="text" isWrapped />
+  ) : (
+    <Code text={writtenOut(output)} language="json" />
+  );
+}
+
+const LEVEL_TONE: Partial<Record<string, Tone>> = { error: "bad", warn: "wait", warning: "wait" };
+
+export function Logs({ lines }: { lines: SkillRun["logs"] }) {
+  if (lines.length === 0) return null;
+  return (
+    <section aria-label="Log">
+      <h3 className="mb-1 text-xs font-semibold text-dim">Log</h3>
+      <ol tabIndex={0} className="mono max-h-64 overflow-auto rounded-md border border-line bg-bg py-1">
+        {lines.map(({ level, message }, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the log of a run that is over never moves
+          <li key={at} className="flex gap-3 px-2.5 leading-[18px]">
+            <span className={clsx("w-10 shrink-0", INK[LEVEL_TONE[level] ?? "idle"])}>{level}</span>
+            <span className="min-w-0 break-words whitespace-pre-wrap">{message}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+export function Measures({ run, cost = 0 }: { run: SkillRun; cost?: number }) {
+  return (
+    <dl className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
+      <Measure name="Time">{formatDuration(run.duration_ms)}</Measure>
+      {run.fuel != null && <Measure name="Fuel">{formatTokens(run.fuel)}</Measure>}
+      {run.memory_bytes != null && <Measure name="Memory">{formatBytes(run.memory_bytes)}</Measure>}
+      {cost > 0 && <Measure name="Cost">{formatMicros(cost)}</Measure>}
+      <Measure name="Used">{usedOf(run) || "nothing"}</Measure>
+    </dl>
+  );
+}
+
+function Measure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-dim">{name}</dt>
+      <dd className="mono">{children}</dd>
+    </div>
+  );
+}
+
+/** `read files ×2, keep data`. */
+export function usedOf({ capabilities_used: used }: SkillRun): string {
+  return Object.entries(used)
+    .map(([capability, times]) => {
+      const word = CAPABILITIES[capability as keyof typeof CAPABILITIES]?.word ?? capability;
+      return times > 1 ? `${word} ×${times}` : word;
+    })
+    .join(", ");
+}

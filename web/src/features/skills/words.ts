@@ -1,0 +1,96 @@
+/** What skills are and how they stand, in words. */
+import {
+  BookOpenText,
+  Braces,
+  Brain,
+  Database,
+  FilePen,
+  FileText,
+  Globe,
+  KeyRound,
+  type LucideIcon,
+  Radio,
+  ScrollText,
+  SquareTerminal,
+  Terminal,
+  Variable,
+} from "lucide-react";
+import type { SkillCapability, SkillKind, SkillOrigin, SkillState, SkillTier } from "@/api/types";
+import type { Tone } from "@/ui/tone";
+
+export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: LucideIcon }> = {
+  prompt: { word: "prompt", meaning: "Instructions a bot follows.", icon: BookOpenText },
+  script: { word: "script", meaning: "A script that can touch nothing: JSON in, JSON out.", icon: Braces },
+  local: { word: "program", meaning: "A program on the server's machine, in the sandbox.", icon: Terminal },
+};
+
+/** `takes` is the most that a run at this tier may have; the server holds it to that. */
+export const TIERS: Record<SkillTier, { word: string; meaning: string; takes: string }> = {
+  untrusted: {
+    word: "untrusted",
+    meaning: "From somewhere, and nobody has read it.",
+    takes: "16 MB of memory, 10 seconds",
+  },
+  verified: {
+    word: "verified",
+    meaning: "Somebody you trust has read it.",
+    takes: "64 MB of memory, 30 seconds",
+  },
+  local: {
+    word: "local",
+    meaning: "Your own. Programs run at this tier only.",
+    takes: "256 MB of memory, 60 seconds",
+  },
+};
+
+export const STATES: Record<SkillState, { word: string; tone: Tone }> = {
+  ready: { word: "ready", tone: "ok" },
+  review: { word: "needs review", tone: "wait" },
+  broken: { word: "broken", tone: "bad" },
+};
+
+export const CAPABILITIES: Record<SkillCapability, { word: string; icon: LucideIcon }> = {
+  read_file: { word: "read files", icon: FileText },
+  write_file: { word: "write files", icon: FilePen },
+  http_get: { word: "fetch from the web", icon: Globe },
+  http_post: { word: "send to the web", icon: Radio },
+  exec_command: { word: "run programs", icon: SquareTerminal },
+  read_env: { word: "read the environment", icon: Variable },
+  recall_memory: { word: "recall memories", icon: Brain },
+  get_secret: { word: "use secrets", icon: KeyRound },
+  kv: { word: "keep data", icon: Database },
+  log: { word: "write a log", icon: ScrollText },
+};
+
+export const SOURCES: Record<SkillOrigin["type"], string> = {
+  own: "own",
+  starter: "starter",
+  folder: "folder",
+  zip: "zip",
+  git: "git",
+  registry: "registry",
+};
+
+/** Where it came from, exactly: enough to find it there. */
+export function whereFrom(source: SkillOrigin): string {
+  switch (source.type) {
+    case "own":
+      return "made here";
+    case "starter":
+      return "comes with Forge";
+    case "folder":
+      return source.path;
+    case "zip":
+      return source.name;
+    case "git": {
+      const place = [source.url, source.path].filter(Boolean).join(" · ");
+      const at = source.ref ?? source.commit?.slice(0, 10);
+      return at ? `${place} @ ${at}` : place;
+    }
+    case "registry":
+      return `${source.registry}: ${source.name} ${source.version}`;
+  }
+}
+
+/** Others can be fetched again; these are what they are. */
+export const hasUpdates = ({ type }: SkillOrigin): boolean => type === "git" || type === "registry";
