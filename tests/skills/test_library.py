@@ -138,7 +138,7 @@ async def test_a_name_that_is_none_never_becomes_a_path(library: Library, tmp_pa
         "./a",
         ".git/config",
         "a\x00",
-        "dist/x",
+        "node_modules/x",
         "\ud800",
         "x" * 300,
     ],

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from forge.skills.folders import MAX_FILES, MAX_SKILL_BYTES
+from forge.skills.contents import MAX_FILES, MAX_SKILL_BYTES
 from forge.skills.manifest import FIELDS, read_skill_md
 from forge.skills.models import Capability, SkillCase, SkillKind
 from forge.skills.trial import LIMITS, MOST_CASES

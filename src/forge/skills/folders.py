@@ -9,19 +9,30 @@ import fcntl
 import os
 import re
 import shutil
-from collections.abc import Generator, Iterable, Iterator
+import stat
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge.documents.text import unusable_text
 from forge.errors import Conflict, ForgeError, Invalid, NotFound, TooLarge
-from forge.skills.manifest import SKILL_MD, read_skill_md
+from forge.skills.contents import (
+    MAX_BYTES,
+    MAX_FILE_BYTES,
+    MAX_SKILL_BYTES,
+    Snapshot,
+    check_files,
+    check_texts,
+    hash_of,
+    manifest_text,
+    text_of,
+)
+from forge.skills.manifest import SKILL_MD
 from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, SkillFiles
-from forge.workspace.entries import IGNORED, EntryKind
+from forge.skills.snapshots import Snapshots, paths, read_all
+from forge.workspace.entries import EntryKind
 from forge.workspace.errors import NoSuchPath, explain
 from forge.workspace.files import Files
-from forge.workspace.paths import parse
 
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
 _NAME = re.compile(SKILL_NAME_PATTERN.strip("^$"))
@@ -51,6 +62,7 @@ class SkillFolders:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._snapshots = Snapshots()
 
     def path(self, name: str) -> Path:
         return self.root / checked_name(name)
@@ -80,24 +92,62 @@ class SkillFolders:
             _manifest_text(files, name)
             return SkillFiles(name=name, files=_texts(files, name))
 
+    def snapshot(self, name: str) -> Snapshot:
+        """All of its files, whether they make a skill or not. Raises NotFound or TooLarge."""
+        checked_name(name)
+        with self._reading() as files:
+            if files is None or not os.path.lexists(self.root / name):
+                raise missing(name)
+            _check_directory(files, name)
+            return self._snapshots.take(files, name)
+
     def write(self, skill: SkillFiles, *, replace: bool) -> Kept:
-        """All of it or nothing."""
-        _check(skill)
+        """All of it or nothing. Files of a replaced one that are no text stay."""
+        check_texts(skill.name, skill.files)
         path = self.path(skill.name)
         with self._writing() as (root, files):
-            is_new = not os.path.lexists(path)
-            if not is_new:
+            if is_new := not os.path.lexists(path):
+                self._put(skill.name, _encoded(skill.files), root)
+            else:
                 _check_directory(files, skill.name)
                 if _texts(files, skill.name) == skill.files:
                     return Kept(path, is_new=False, is_changed=False)
                 if not replace:
                     raise taken(skill.name)
-            try:
-                self._put(skill, root, files, is_new=is_new)
-            except BaseException:
-                _put_right(root)
-                raise
+                self._put(skill.name, _encoded(skill.files) | _no_texts(files, skill.name), root)
         return Kept(path, is_new=is_new, is_changed=True)
+
+    def put(self, name: str, data: Mapping[str, bytes], *, replace: bool) -> Kept:
+        """All of it or nothing. Of a replaced one nothing stays."""
+        path = self.path(name)
+        check_files(name, data)
+        with self._writing() as (root, files):
+            is_new = not os.path.lexists(path)
+            if not is_new:
+                _check_directory(files, name)
+                if _holds(files, name, data):
+                    return Kept(path, is_new=False, is_changed=False)
+                if not replace:
+                    raise taken(name)
+            self._put(name, data, root)
+        return Kept(path, is_new=is_new, is_changed=True)
+
+    def save(self, name: str, texts: Mapping[str, str], base_hash: str) -> Kept:
+        """Text files as they are to be, made from the folder of this hash. Files that are no text stay."""
+        path = self.path(name)
+        check_texts(name, texts)
+        with self._writing() as (root, files):
+            if not os.path.lexists(path):
+                raise missing(name)
+            _check_directory(files, name)
+            old = read_all(files, name)
+            check_base(name, old, base_hash)
+            new = _encoded(texts) | {each: data for each, data in old.items() if text_of(data) is None}
+            if new == old:
+                return Kept(path, is_new=False, is_changed=False)
+            check_files(name, new)
+            self._put(name, new, root)
+        return Kept(path, is_new=False, is_changed=True)
 
     def remove(self, name: str) -> None:
         checked_name(name)
@@ -114,17 +164,26 @@ class SkillFolders:
             if not os.path.lexists(self.path(name)) or files is None:
                 return None
             text = _manifest_text(files, name)
-            return Seen(text, [path for path in _paths(files, name) if path != SKILL_MD])
+            return Seen(text, [path for path in paths(files, name) if path != SKILL_MD])
         except ForgeError as error:
             return error
 
-    def _put(self, skill: SkillFiles, root: int, files: Files, *, is_new: bool) -> None:
-        name, new = skill.name, _NEW + skill.name
-        for path, text in skill.files.items():
-            files.write(f"{new}/{path}", text.encode(), expect="")
-        if not is_new:
-            for path in _paths(files, name):
-                self._carry(f"{name}/{path}", f"{new}/{path}", files, is_there=path in skill.files)
+    def _put(self, name: str, data: Mapping[str, bytes], root: int) -> None:
+        """These files and no others; what could be executed still can be."""
+        try:
+            self._fill(name, data, root)
+        except BaseException:
+            _put_right(root)
+            raise
+
+    def _fill(self, name: str, data: Mapping[str, bytes], root: int) -> None:
+        new = _NEW + name
+        os.mkdir(new, 0o700, dir_fd=root)
+        with Files(self.root / new, private=True) as files:
+            for path, content in data.items():
+                files.write(path, content, expect="")
+        if _exists(name, root):
+            self._keep_modes(name, new, data)
             os.rename(name, _OLD + name, src_dir_fd=root, dst_dir_fd=root)
         try:
             os.rename(new, name, src_dir_fd=root, dst_dir_fd=root)
@@ -135,18 +194,12 @@ class SkillFolders:
         os.fsync(root)
         _put_right(root)
 
-    def _carry(self, old: str, new: str, files: Files, *, is_there: bool) -> None:
-        """What is no text comes along; what can be executed still can be."""
-        if not is_there:
-            found = files.read(old, limit=MAX_CARRIED_BYTES, follow=False)
-            if found.hash is None:
-                raise TooLarge(f"{old!r} is too large to be kept.", hint="Move it out of the skill's folder.")
-            if _text(found.data) is not None and found.size <= MAX_FILE_BYTES:
-                return
-            files.write(new, found.data, expect="")
-        mode = (self.root / old).lstat().st_mode
-        if mode & 0o111:
-            (self.root / new).chmod(mode & 0o777)
+    def _keep_modes(self, old: str, new: str, data: Iterable[str]) -> None:
+        for path in data:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                status = (self.root / old / path).lstat()
+                if stat.S_ISREG(status.st_mode) and status.st_mode & 0o111:
+                    (self.root / new / path).chmod(status.st_mode & 0o777)
 
     @contextmanager
     def _reading(self) -> Generator[Files | None]:
@@ -207,6 +260,17 @@ def taken(name: str) -> Conflict:
     )
 
 
+def check_base(name: str, files: Mapping[str, bytes], base_hash: str) -> None:
+    """Whether these are what somebody has looked at."""
+    found = hash_of(files)
+    if found != base_hash:
+        raise Conflict(
+            f"The skill {name} has been changed meanwhile.",
+            hint="Load it again, then make the change once more.",
+            detail={"folder_hash": found},
+        )
+
+
 def _check_directory(files: Files, name: str) -> None:
     if files.stat(name).kind is not EntryKind.DIR:
         raise Conflict(f"{name!r} in the library is no folder.", hint="Move it away.")
@@ -214,29 +278,40 @@ def _check_directory(files: Files, name: str) -> None:
 
 def _manifest_text(files: Files, name: str) -> str:
     try:
-        content = files.read(f"{name}/{SKILL_MD}", limit=MAX_SKILL_BYTES)
+        content = files.read(f"{name}/{SKILL_MD}", limit=MAX_SKILL_BYTES + 1)
     except NoSuchPath as error:
         raise missing(name) from error
-    if content.hash is None:
-        raise Invalid(f"Its {SKILL_MD} has more than {MAX_SKILL_BYTES // 1000} kB.")
-    try:
-        return content.data.decode()
-    except UnicodeDecodeError as error:
-        raise Invalid(f"Its {SKILL_MD} is not text in UTF-8.") from error
+    return manifest_text(content.data)
 
 
 def _texts(files: Files, name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     total = 0
-    for path in _paths(files, name):
+    for path in paths(files, name):
         content = files.read(f"{name}/{path}", limit=MAX_FILE_BYTES, follow=False)
-        text = _text(content.data) if content.hash else None
+        text = text_of(content.data) if content.hash else None
         if text is not None:
             found[path] = text
             total += content.size
         if total > MAX_BYTES:
             raise TooLarge(f"The skill {name} has more than {MAX_BYTES // 1_000_000} MB of text.")
     return found
+
+
+def _no_texts(files: Files, name: str) -> dict[str, bytes]:
+    return {path: data for path, data in read_all(files, name).items() if text_of(data) is None}
+
+
+def _holds(files: Files, name: str, data: Mapping[str, bytes]) -> bool:
+    """A folder that cannot be read as a skill is another."""
+    try:
+        return read_all(files, name) == data
+    except TooLarge:
+        return False
+
+
+def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}
 
 
 def _leftovers(root: int) -> Iterator[str]:

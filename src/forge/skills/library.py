@@ -1,11 +1,12 @@
 """The library of skills: those in the data directory, read anew whenever it is asked, and the starters behind them."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from forge.errors import ForgeError, Invalid
-from forge.skills.folders import Kept, Seen, SkillFolders, checked_name, missing, taken
+from forge.skills.contents import Snapshot, snapshot_of
+from forge.skills.folders import Kept, Seen, SkillFolders, check_base, checked_name, missing, taken
 from forge.skills.manifest import SKILL_MD, read_skill_md
 from forge.skills.models import Skill, SkillFiles, SkillSource
 from forge.skills.starters import starter_files, starters
@@ -54,6 +55,19 @@ class Library:
         unless it is to be replaced. Of a replaced one, the files that are no text stay."""
         return await asyncio.to_thread(self._write, skill, replace)
 
+    async def snapshot(self, name: str) -> Snapshot:
+        """All of its files as they are now. Quick as long as nothing changes. Raises NotFound or TooLarge."""
+        return await asyncio.to_thread(self._snapshot, name)
+
+    async def put(self, name: str, files: Mapping[str, bytes], *, replace: bool) -> Kept:
+        """A whole folder, text or not: all of it or nothing. What is replaced is gone whole."""
+        return await asyncio.to_thread(self._put, name, files, replace)
+
+    async def save(self, name: str, texts: Mapping[str, str], base_hash: str) -> Kept:
+        """The text files as they are to be; those not named are removed, and what is no text stays. Raises Conflict
+        when the folder is not the one of this hash any more. A starter becomes somebody's own."""
+        return await asyncio.to_thread(self._save, name, texts, base_hash)
+
     async def take(self, name: str) -> Kept:
         """Have it in the data directory: a starter is copied, what is there stays as it is."""
         return await asyncio.to_thread(self._take, name)
@@ -67,20 +81,42 @@ class Library:
         return {name: _skill(name, seen[name]) for name in names}
 
     def _read(self, name: str) -> SkillFiles:
-        if name in starters() and not self._folders.has(name):
+        if self._is_starters(name):
             return starter_files(name)
         return self._folders.read(name)
 
     def _write(self, skill: SkillFiles, replace: bool) -> Kept:
-        is_starters = skill.name in starters() and not self._folders.has(skill.name)
-        if is_starters and not replace and skill != starter_files(skill.name):
+        if self._is_starters(skill.name) and not replace and skill != starter_files(skill.name):
             raise taken(skill.name)
         return self._folders.write(skill, replace=replace)
+
+    def _snapshot(self, name: str) -> Snapshot:
+        if self._is_starters(name):
+            return snapshot_of(name, _starter_bytes(name))
+        return self._folders.snapshot(name)
+
+    def _put(self, name: str, files: Mapping[str, bytes], replace: bool) -> Kept:
+        if self._is_starters(name) and not replace and files != _starter_bytes(name):
+            raise taken(name)
+        return self._folders.put(name, files, replace=replace)
+
+    def _save(self, name: str, texts: Mapping[str, str], base_hash: str) -> Kept:
+        if not self._is_starters(name):
+            return self._folders.save(name, texts, base_hash)
+        check_base(name, _starter_bytes(name), base_hash)
+        return self._folders.write(SkillFiles(name=name, files=dict(texts)), replace=False)
+
+    def _is_starters(self, name: str) -> bool:
+        return name in starters() and not self._folders.has(name)
 
     def _take(self, name: str) -> Kept:
         if self._folders.has(checked_name(name)):
             return Kept(self.path(name), is_new=False, is_changed=False)
         return self._folders.write(self._read(name), replace=False)
+
+
+def _starter_bytes(name: str) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in starter_files(name).files.items()}
 
 
 def _skill(name: str, seen: Seen | ForgeError | None) -> Skill | ForgeError:
