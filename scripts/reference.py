@@ -23,7 +23,7 @@ DOCS = Path(__file__).parent.parent / "docs" / "reference"
 def settings_page() -> str:
     rows = ["| name | default | what it does | example |", "|---|---|---|---|"]
     for name, field in Settings.model_fields.items():
-        default = "" if field.is_required() or field.default is None else f"`{field.default}`"
+        default = "" if field.is_required() or field.default in (None, ()) else f"`{field.default}`"
         extra = field.json_schema_extra
         example = extra["example"] if isinstance(extra, dict) else ""
         rows.append(f"| `{setting_name(name, field)}` | {default} | {field.description} | `{example}` |")

@@ -101,6 +101,11 @@ class Settings(BaseSettings):
         description="Folders whose projects may be audited through the API and the web; [] allows none. Without it, "
         "the folder Forge was started in, unless that holds a home.",
     )
+    outgoing_allow: Annotated[tuple[str, ...], NoDecode] = _own(
+        (),
+        "127.0.0.1:8080,10.1.0.0/16",
+        description="Hosts, addresses and networks of your own that skills may reach; without it, public ones alone.",
+    )
     otel_endpoint: str | None = Field(
         None,
         validation_alias=AliasChoices("otel_endpoint", "FORGE_OTEL_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
@@ -181,6 +186,13 @@ class Settings(BaseSettings):
         if expanded and not all(path.is_absolute() for path in expanded):
             raise ValueError("must be whole paths, from / or ~ on")
         return expanded
+
+    @field_validator("outgoing_allow", mode="before")
+    @classmethod
+    def _split_places(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(stripped for entry in value.split(",") if (stripped := entry.strip()))
 
     @field_validator("database_url")
     @classmethod
