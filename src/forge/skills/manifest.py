@@ -20,11 +20,10 @@ from forge.skills.models import (
     MAX_DESCRIPTION,
     MAX_SKILL_NAME,
     SKILL_NAME_PATTERN,
-    Capability,
     Manifest,
-    SkillKind,
     SkillProblem,
 )
+from forge.skills.oddities import oddities
 
 SKILL_MD = "SKILL.md"
 MAX_SKILL_MD = 200_000
@@ -210,21 +209,10 @@ def _as_text(node: Node) -> str:
 
 
 def _oddities(front: FrontMatter, manifest: Manifest) -> Iterator[Problem]:
-    """What the standard does not mind, and we cannot use."""
     pair = front.find("metadata")
     places = {key.text: key for key, _ in pair[1].entries()} if pair else {}
-    said = manifest.metadata.get("forge-kind")
-    if said is not None and said not in set(SkillKind):
-        hint = f"Write one of {', '.join(SkillKind)}."
-        message = "`metadata.forge-kind` is no kind of skill; it counts as instructions."
-        yield front.problem(message, places["forge-kind"], hint=hint, is_warning=True)
-    unknown = [
-        one for one in manifest.metadata.get("forge-capabilities", "").split() if one not in set(Capability)
-    ]
-    if unknown:
-        hint = f"There are {', '.join(Capability)}."
-        message = f"There is no capability `{unknown[0][:60]}`; it is not asked for."
-        yield front.problem(message, places["forge-capabilities"], hint=hint, is_warning=True)
+    for odd in oddities(manifest):
+        yield front.problem(odd.message, places[odd.key], hint=odd.hint, is_warning=True)
     if not front.body.strip():
         hint = "Write below the front matter how to proceed."
         yield front.problem("There are no instructions.", hint=hint, is_warning=True)

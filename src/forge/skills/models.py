@@ -136,7 +136,49 @@ class Manifest(BaseModel):
     @property
     def categories(self) -> list[str]:
         """The kinds of bots it suits."""
-        return self.metadata.get("categories", "").split()
+        return self._words("categories")
+
+    @property
+    def hosts(self) -> list[str]:
+        """It wants to reach."""
+        return self._words("forge-hosts")
+
+    @property
+    def env(self) -> list[str]:
+        """Variables it wants to read."""
+        return self._words("forge-env")
+
+    @property
+    def secrets(self) -> list[str]:
+        return self._words("forge-secrets")
+
+    @property
+    def commands(self) -> list[str]:
+        """Programs it wants to start."""
+        return self._words("forge-commands")
+
+    @property
+    def files(self) -> list[str]:
+        """Folders outside of its own that it wants to get at."""
+        return self._words("forge-files")
+
+    @property
+    def dependencies(self) -> list[str]:
+        """Each a name, or `name@range`."""
+        return self._words("forge-dependencies")
+
+    @property
+    def conflicts(self) -> list[str]:
+        return self._words("forge-conflicts")
+
+    @property
+    def parents(self) -> list[str]:
+        """Each a name, or `name@range`; the first counts first."""
+        return self._words("forge-parents")
+
+    def _words(self, key: str) -> list[str]:
+        """Each once, as it was written."""
+        return list(dict.fromkeys(self.metadata.get(key, "").split()))
 
 
 class SkillSource(StrEnum):

@@ -1,0 +1,1 @@
+"""What skills are to each other: versions, dependencies, conflicts, parents."""
