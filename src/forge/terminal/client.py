@@ -78,6 +78,10 @@ class Client:
         """A file the server makes; it comes as it is, in no envelope."""
         return _checked(self.place, self._send("GET", path, params=params)).text
 
+    def get_bytes(self, path: str) -> bytes:
+        """The same for what is no text."""
+        return _checked(self.place, self._send("GET", path)).content
+
     def post(
         self,
         path: str,
@@ -89,6 +93,13 @@ class Client:
     ) -> T:
         return _shaped(self._call("POST", path, params=params, body=body, within_s=within_s).data, shape)
 
+    def upload(
+        self, path: str, shape: type[T], content: bytes, params: Params | None = None, *, within_s: float
+    ) -> T:
+        """A file as the body."""
+        sent = self._send("POST", path, params=params, content=content, within_s=within_s)
+        return _shaped(_read(self.place, sent).data, shape)
+
     def put(self, path: str, shape: type[T], body: Body, params: Params | None = None) -> T:
         return _shaped(self._call("PUT", path, params=params, body=body).data, shape)
 
@@ -97,6 +108,10 @@ class Client:
 
     def delete(self, path: str, shape: type[T], params: Params | None = None) -> T:
         return _shaped(self._call("DELETE", path, params=params).data, shape)
+
+    def drop(self, path: str) -> None:
+        """Delete what leaves nothing to be told."""
+        _checked(self.place, self._send("DELETE", path))
 
     def pages(self, path: str, shape: type[T], limit: int, params: Params | None = None) -> Iterator[T]:
         """The first `limit` items of a list, fetched a page at a time."""
@@ -154,6 +169,7 @@ class Client:
         *,
         params: Params | None = None,
         body: Body | None = None,
+        content: bytes | None = None,
         within_s: float = TIMEOUT_S,
     ) -> httpx2.Response:
         try:
@@ -162,6 +178,7 @@ class Client:
                 f"{self.place.url}/api/v1{path}",
                 params={name: value for name, value in (params or {}).items() if value is not None},
                 json=body,
+                content=content,
                 headers={"Authorization": f"Bearer {self.place.key}"},
                 timeout=httpx2.Timeout(within_s, connect=CONNECT_TIMEOUT_S),
             )

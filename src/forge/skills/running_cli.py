@@ -1,0 +1,155 @@
+"""`forge skill run`, `test` and `runs`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from forge.errors import Invalid, NotFound
+from forge.skills.command_words import skill_path
+from forge.skills.execution import RunEnd
+from forge.skills.models import Tier
+from forge.skills.views import RunWish, SkillDetail, SkillRan, SkillRun, SkillTestReport
+from forge.terminal.client import Client, connect
+from forge.terminal.options import json_option
+from forge.terminal.output import console, print_json, working
+from forge.terminal.text import clean
+
+RUN_S = 600.0
+"""Instructions are followed by a model, which takes its time; all else has limits of its own."""
+_TOO_MUCH = (RunEnd.FUEL, RunEnd.MEMORY, RunEnd.TIME)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--input", "given", default="{}", metavar="JSON", help="What it gets: JSON, @FILE, or - for a pipe."
+)
+@click.option("--as", "bot", metavar="BOT", help="As this bot would: with its settings, memories and limits.")
+@json_option
+@click.pass_context
+def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: bool) -> None:
+    """Run a skill and print what it gives. Exits with 0 only when it came to its end; logs go to standard error."""
+    wish = RunWish.model_construct(input=_read_input(given), bot=bot, purpose="cli")
+    with connect() as client:
+        with working("Running…"):
+            ran = client.post(f"{skill_path(name)}/run", SkillRan, wish.model_dump(), within_s=RUN_S)
+        hint = None if ran.end is RunEnd.DONE else _hint(client, ran)
+    for line in ran.logs:
+        click.echo(clean(f"{line.level}: {line.message}"), err=True)
+    if as_json:
+        print_json(ran)
+    elif ran.end is RunEnd.DONE:
+        from forge.skills.show import output_text
+
+        text = output_text(ran.output)
+        click.echo(clean(text) if sys.stdout.isatty() else text)
+    if ran.end is not RunEnd.DONE:
+        _say_failure(ran, hint)
+        ctx.exit(1)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--triggers", is_flag=True, help="Also ask the configured model whether it would pick it; costs a little."
+)
+@json_option
+@click.pass_context
+def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
+    """Run a skill's own tests, each afresh. Exits with 1 when one of them fails."""
+    with connect() as client, working("Testing…"):
+        report = client.post(
+            f"{skill_path(name)}/test", SkillTestReport, {"triggers": triggers}, within_s=RUN_S
+        )
+    if as_json:
+        print_json(report)
+    else:
+        _print_report(report)
+    ctx.exit(0 if report.passed else 1)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at most."
+)
+@json_option
+def runs(name: str, limit: int, as_json: bool) -> None:
+    """List the invocations of a skill, the latest first: how they ended, what they used, what they took."""
+    with connect() as client:
+        found = list(client.pages(f"{skill_path(name)}/runs", SkillRun, limit))
+    if as_json:
+        print_json(found)
+    elif not found:
+        click.echo("It was not run yet.", err=True)
+    else:
+        from forge.skills.show import runs_table
+
+        console().print(runs_table(found))
+
+
+def _read_input(given: str) -> dict[str, Any]:
+    text = _input_text(given)
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(
+            f"--input is not JSON: {error}", hint="""Such as '{"text": "hello"}', or @FILE."""
+        ) from error
+    if not isinstance(told, dict):
+        raise Invalid("--input has to be a JSON object.", hint="""Such as '{"text": "hello"}'.""")
+    return told  # pyright: ignore[reportUnknownVariableType] - the server looks at what is in it
+
+
+def _input_text(given: str) -> str:
+    path = given.removeprefix("@")
+    try:
+        if given == "-":
+            return sys.stdin.read()
+        return Path(path).read_text(encoding="utf-8") if given.startswith("@") else given
+    except FileNotFoundError as error:
+        raise NotFound(f"There is no {path}.") from error
+    except UnicodeDecodeError as error:
+        raise Invalid("--input is not text in UTF-8.") from error
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _hint(client: Client, ran: SkillRan) -> str | None:
+    """What to do about an end that is none of the skill's own making."""
+    if ran.end is RunEnd.REFUSED:
+        found = client.get(skill_path(ran.skill), SkillDetail)
+        missing = dict.fromkeys(
+            ask.capability.value for ask in found.asks if ask.capability not in found.granted
+        )
+        return f"forge skill grant {ran.skill} {' '.join(missing)}".rstrip()
+    if ran.end is RunEnd.UNUSABLE:
+        return f"forge skill validate {ran.skill}"
+    if ran.end in _TOO_MUCH and ran.tier is not Tier.LOCAL:
+        return f"A skill that is trusted further may take more: forge skill trust {ran.skill} TIER"
+    return None
+
+
+def _say_failure(ran: SkillRan, hint: str | None) -> None:
+    click.echo(
+        f"{click.style(ran.end.value, fg='red', bold=True)}: {clean(ran.error or 'It failed.')}", err=True
+    )
+    if hint:
+        click.echo(f"{click.style(' hint:', fg='yellow')} {hint}", err=True)
+
+
+def _print_report(report: SkillTestReport) -> None:
+    from forge.skills.show import case_line
+
+    out = console()
+    for case in (*report.cases, *report.triggers):
+        out.print(case_line(case))
+    if report.triggers_skipped:
+        click.echo(f"No model was asked: {clean(report.triggers_skipped)}", err=True)
+    if not report.passed and report.output:
+        click.echo(clean(report.output), err=True)
+    if not report.cases and not report.triggers:
+        click.echo("It has no tests." if not report.ran else "There was nothing to test.", err=True)

@@ -1,0 +1,89 @@
+"""`forge skill validate`: whether a folder is a skill, installed or not."""
+
+import re
+from pathlib import Path
+
+import click
+
+from forge.errors import Invalid
+from forge.skills.command_words import skill_path
+from forge.skills.contents import text_of
+from forge.skills.models import SKILL_NAME_PATTERN
+from forge.skills.packing import pack, read_folder
+from forge.skills.views import SkillDetail, Staged, StagedSkill, Validation
+from forge.terminal.client import Client, connect
+from forge.terminal.options import json_option
+from forge.terminal.output import console, print_json
+from forge.terminal.text import clean
+
+SKILL_MD = "SKILL.md"
+UPLOAD_S = 120.0
+
+
+@click.command()
+@click.argument("what", metavar="PATH|NAME")
+@json_option
+@click.pass_context
+def validate(ctx: click.Context, what: str, as_json: bool) -> None:
+    """Say what is wrong with a skill: a folder here, its SKILL.md, or one of the library. Exits with 2 when it is none."""
+    folder = _folder(what)
+    with connect() as client:
+        found = _of_library(client, what) if folder is None else _of_folder(client, folder)
+    if as_json:
+        print_json(found)
+    else:
+        _print(found, what)
+    ctx.exit(0 if found.valid else 2)
+
+
+def _folder(what: str) -> Path | None:
+    path = Path(what).expanduser()
+    if path.name == SKILL_MD and path.is_file():
+        return path.parent
+    return path if "/" in what or what.startswith((".", "~")) or (path / SKILL_MD).is_file() else None
+
+
+def _of_library(client: Client, name: str) -> Validation:
+    found = client.get(skill_path(name), SkillDetail)
+    return Validation(
+        valid=all(problem.is_warning for problem in found.problems),
+        problems=found.problems,
+        manifest=found.manifest,
+        asks=found.asks,
+    )
+
+
+def _of_folder(client: Client, folder: Path) -> Validation:
+    """What is no text cannot be sent as a text: such a folder is staged, looked at, and dropped."""
+    files = read_folder(folder).files
+    name = folder.resolve().name
+    if SKILL_MD not in files:
+        raise Invalid(f"There is no {SKILL_MD} in {folder}.")
+    if not re.fullmatch(SKILL_NAME_PATTERN, name):
+        raise Invalid(
+            f"A skill cannot be called {name!r}, which is what its folder is called.",
+            hint="Use lower-case letters, digits and single hyphens, such as `release-notes`.",
+        )
+    texts = {path: text for path, data in files.items() if (text := text_of(data)) is not None}
+    if len(texts) == len(files):
+        return client.post("/skills/validate", Validation, {"name": name, "files": texts})
+    staged = client.upload("/skill-stages/zip", Staged, pack(files, below=name), within_s=UPLOAD_S)
+    client.drop(f"/skill-stages/{staged.id}")
+    return _of_staged(staged.skills[0])
+
+
+def _of_staged(found: StagedSkill) -> Validation:
+    return Validation(valid=found.valid, problems=found.problems, manifest=found.manifest, asks=found.asks)
+
+
+def _print(found: Validation, what: str) -> None:
+    from forge.skills.show import problem_line
+
+    out = console()
+    for problem in found.problems:
+        out.print(problem_line(problem))
+    if found.valid:
+        asks = ", ".join(dict.fromkeys(ask.capability.value for ask in found.asks)) or "nothing"
+        click.echo(f"{clean(what)} is a skill. It asks for {asks}.")
+    else:
+        click.echo(f"{clean(what)} is not a skill as it is.", err=True)
