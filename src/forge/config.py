@@ -101,6 +101,18 @@ class Settings(BaseSettings):
         description="Folders whose projects may be audited through the API and the web; [] allows none. Without it, "
         "the folder Forge was started in, unless that holds a home.",
     )
+    skill_roots: Annotated[tuple[Path, ...], NoDecode] = _own(
+        (),
+        "/srv/skills",
+        description="Folders of the server's machine that skills may be installed from through the API; none without it. "
+        "The command line sends its own folders, wherever they are.",
+    )
+    wasm_cache: Path | None = _own(
+        None,
+        "/var/cache/forge/wasm",
+        description="Where compiled runtimes of skills are kept; only Forge may write there. Without it, in the data "
+        "directory.",
+    )
     outgoing_allow: Annotated[tuple[str, ...], NoDecode] = _own(
         (),
         "127.0.0.1:8080,10.1.0.0/16",
@@ -166,12 +178,12 @@ class Settings(BaseSettings):
         "GITHUB_WEBHOOK_SECRET", None, "…", description="Signs what GitHub sends on a push."
     )
 
-    @field_validator("data_dir", "vault_key_file")
+    @field_validator("data_dir", "vault_key_file", "wasm_cache")
     @classmethod
     def _expand_home(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()
 
-    @field_validator("audit_roots", mode="before")
+    @field_validator("audit_roots", "skill_roots", mode="before")
     @classmethod
     def _split_paths(cls, value: Any) -> Any:
         """`a:b` as in PATH, or a JSON list for names with a colon."""
@@ -179,7 +191,7 @@ class Settings(BaseSettings):
             return value
         return json.loads(value) if value.lstrip().startswith("[") else value.split(os.pathsep)
 
-    @field_validator("audit_roots")
+    @field_validator("audit_roots", "skill_roots")
     @classmethod
     def _are_whole_paths(cls, value: tuple[Path, ...] | None) -> tuple[Path, ...] | None:
         expanded = value and tuple(path.expanduser() for path in value)

@@ -36,6 +36,7 @@ LIMITS: Mapping[Tier, RunLimits] = {
 class RunEnd(StrEnum):
     """How a run of a skill ended."""
 
+    RUNNING = "running"
     DONE = "done"
     RAISED = "raised"
     """The skill failed by itself: an error it did not catch."""
@@ -50,7 +51,7 @@ class RunEnd(StrEnum):
     UNUSABLE = "unusable"
     """Its source cannot be read, or there is no `run` in it."""
     CRASHED = "crashed"
-    """The process it ran in ended."""
+    """The process it ran in ended, or Forge itself did."""
 
 
 class Language(StrEnum):

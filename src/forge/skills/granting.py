@@ -1,0 +1,95 @@
+"""What a person grants a skill: only what it asks for, and nothing that covers nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from forge.errors import Invalid
+from forge.skills.models import Capability, Grant, GrantWish, Scope, SkillKind
+from forge.skills.views import AskedView
+
+_HOSTS = (Capability.HTTP_GET, Capability.HTTP_POST)
+_NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
+_ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
+_EXAMPLES = {
+    Capability.HTTP_GET: "http_get=api.example.com",
+    Capability.HTTP_POST: "http_post=api.example.com",
+    Capability.READ_ENV: "read_env=LANG",
+    Capability.GET_SECRET: "get_secret=WEATHER_KEY",
+    Capability.EXEC_COMMAND: "exec_command=git",
+}
+
+
+def grants_of(
+    name: str,
+    kind: SkillKind,
+    asks: Sequence[AskedView],
+    wishes: Sequence[GrantWish],
+    *,
+    folder_hash: str,
+    by: str,
+    at: datetime,
+) -> list[Grant]:
+    """A wish that says nothing of how far it goes means as far as the skill asks. Raises Invalid."""
+    wanted = {one.capability: one.scope for one in asks}
+    given = [wish.capability for wish in wishes]
+    if twice := next((one for one in given if given.count(one) > 1), None):
+        raise Invalid(f"{twice.value} is granted twice.", field="grants")
+    return [
+        Grant(
+            capability=wish.capability,
+            scope=_scope_of(name, kind, wish, wanted),
+            folder_hash=folder_hash,
+            granted_at=at,
+            granted_by=by,
+        )
+        for wish in wishes
+    ]
+
+
+def _scope_of(name: str, kind: SkillKind, wish: GrantWish, wanted: dict[Capability, Scope]) -> Scope:
+    capability = wish.capability
+    if capability not in wanted:
+        asked = ", ".join(wanted) or "nothing"
+        raise Invalid(
+            f"The skill {name} does not ask for {capability.value}.",
+            hint=f"It asks for {asked}.",
+            field="grants",
+        )
+    scope = _only(capability, wish.scope) if wish.scope != Scope() else wanted[capability]
+    if capability in _HOSTS and not scope.hosts:
+        raise _covers_nothing(name, capability, "hosts")
+    if (
+        capability in _NAMES
+        and not scope.names
+        and not (kind is SkillKind.LOCAL and capability is Capability.EXEC_COMMAND)
+    ):
+        raise _covers_nothing(name, capability, "names")
+    return scope
+
+
+def _only(capability: Capability, scope: Scope) -> Scope:
+    """Raises when it says something that has no meaning for this capability."""
+    fits = Scope(
+        hosts=scope.hosts if capability in _HOSTS else [],
+        roots=scope.roots if capability in _ROOTS else [],
+        names=scope.names if capability in _NAMES else [],
+    )
+    if fits != scope:
+        raise Invalid(f"{capability.value} does not go by that.", hint=_meant(capability), field="grants")
+    return scope
+
+
+def _meant(capability: Capability) -> str:
+    if capability in _HOSTS:
+        return "It goes by hosts."
+    if capability in _ROOTS:
+        return "It goes by folders, as absolute paths."
+    return "It goes by names." if capability in _NAMES else "It is granted as it is."
+
+
+def _covers_nothing(name: str, capability: Capability, what: str) -> Invalid:
+    return Invalid(
+        f"This would grant {capability.value} for no {what} at all: the skill names none either.",
+        hint=f"Say which: forge skill grant {name} {_EXAMPLES[capability]}",
+        field="grants",
+    )

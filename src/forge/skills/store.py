@@ -1,0 +1,178 @@
+"""Rows of skills: their records, grants and invocations."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from forge.skills.models import Capability, Grant, Scope, Tier
+from forge.skills.sources import Origin
+from forge.skills.tables import skill_grants, skill_invocations, skill_kv, skill_records
+from forge.skills.views import SkillRun
+from forge.store.engine import Tx
+from forge.store.paging import Cursor
+
+_ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a skill beside its folder."""
+
+    name: str
+    source: Origin
+    tier: Tier
+    version: str
+    folder_hash: str
+    installed_at: datetime
+    changed_at: datetime
+
+
+async def save_record(tx: Tx, account_id: str, record: Record) -> None:
+    """What was there before is replaced, but for the day it was first installed."""
+    values = {
+        **vars(record),
+        "account_id": account_id,
+        "source": record.source.model_dump(mode="json"),
+        "tier": record.tier.value,
+    }
+    fresh = {
+        name: value for name, value in values.items() if name not in ("account_id", "name", "installed_at")
+    }
+    table = skill_records
+    statement = tx.insert(table).values(**values)
+    keys = [table.c.account_id, table.c.name]
+    await tx.execute(statement.on_conflict_do_update(index_elements=keys, set_=fresh))
+
+
+async def find_record(tx: Tx, account_id: str, name: str) -> Record | None:
+    table = skill_records
+    query = sa.select(table).where(table.c.account_id == account_id, table.c.name == name)
+    row = (await tx.execute(query)).one_or_none()
+    return _record(row) if row is not None else None
+
+
+async def list_records(tx: Tx, account_id: str) -> dict[str, Record]:
+    table = skill_records
+    rows = await tx.execute(sa.select(table).where(table.c.account_id == account_id))
+    return {row.name: _record(row) for row in rows}
+
+
+async def change_tier(tx: Tx, account_id: str, name: str, tier: Tier, at: datetime) -> None:
+    table = skill_records
+    is_it = (table.c.account_id == account_id, table.c.name == name)
+    await tx.execute(sa.update(table).where(*is_it).values(tier=tier.value, changed_at=at))
+
+
+async def delete_skill(tx: Tx, account_id: str, name: str) -> None:
+    """All but the log of what it did."""
+    records, grants, kept = skill_records, skill_grants, skill_kv
+    await tx.execute(sa.delete(records).where(records.c.account_id == account_id, records.c.name == name))
+    await tx.execute(sa.delete(grants).where(grants.c.account_id == account_id, grants.c.skill == name))
+    await tx.execute(sa.delete(kept).where(kept.c.account_id == account_id, kept.c.skill == name))
+
+
+async def list_grants(tx: Tx, account_id: str, skill: str | None = None) -> dict[str, list[Grant]]:
+    """By skill, in the order of capabilities."""
+    table = skill_grants
+    query = sa.select(table).where(table.c.account_id == account_id)
+    query = query if skill is None else query.where(table.c.skill == skill)
+    found: dict[str, list[Grant]] = {}
+    for row in await tx.execute(query):
+        found.setdefault(row.skill, []).append(_grant(row))
+    order = list(Capability)
+    return {
+        name: sorted(grants, key=lambda one: order.index(one.capability)) for name, grants in found.items()
+    }
+
+
+async def replace_grants(tx: Tx, account_id: str, skill: str, grants: Sequence[Grant]) -> None:
+    table = skill_grants
+    await tx.execute(sa.delete(table).where(table.c.account_id == account_id, table.c.skill == skill))
+    if not grants:
+        return
+    rows: list[dict[str, Any]] = [
+        {
+            "account_id": account_id,
+            "skill": skill,
+            "capability": one.capability.value,
+            "scope": one.scope.model_dump(mode="json"),
+            "folder_hash": one.folder_hash,
+            "granted_at": one.granted_at,
+            "granted_by": one.granted_by,
+        }
+        for one in grants
+    ]
+    await tx.execute(sa.insert(table), rows)
+
+
+async def delete_grant(tx: Tx, account_id: str, skill: str, capability: Capability) -> bool:
+    """False when there is none."""
+    table = skill_grants
+    is_it = (
+        table.c.account_id == account_id,
+        table.c.skill == skill,
+        table.c.capability == capability.value,
+    )
+    gone = await tx.execute(sa.delete(table).where(*is_it).returning(table.c.skill))
+    return gone.one_or_none() is not None
+
+
+async def insert_run(tx: Tx, account_id: str, run: SkillRun) -> None:
+    values = run.model_dump(mode="json", include=set(SkillRun.model_fields))
+    await tx.execute(sa.insert(skill_invocations).values({**values, "at": run.at, "account_id": account_id}))
+
+
+async def end_run(tx: Tx, run: SkillRun) -> None:
+    ended = {
+        "end",
+        "error",
+        "capabilities_used",
+        "output_hash",
+        "fuel",
+        "memory_bytes",
+        "duration_ms",
+        "logs",
+    }
+    values = run.model_dump(mode="json", include=ended)
+    table = skill_invocations
+    await tx.execute(sa.update(table).where(table.c.id == run.id).values(**values))
+
+
+async def list_runs(tx: Tx, account_id: str, skill: str, cursor: Cursor | None, limit: int) -> list[SkillRun]:
+    """The latest first."""
+    table = skill_invocations
+    query = sa.select(table).where(table.c.account_id == account_id, table.c.skill == skill)
+    if cursor is not None:
+        query = query.where(sa.tuple_(table.c.at, table.c.id) < sa.tuple_(cursor.at, cursor.id))
+    query = query.order_by(table.c.at.desc(), table.c.id.desc()).limit(limit)
+    return [SkillRun.model_validate(dict(row._mapping)) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]
+
+
+async def delete_runs_before(tx: Tx, at: datetime) -> None:
+    await tx.execute(sa.delete(skill_invocations).where(skill_invocations.c.at < at))
+
+
+def _record(row: Any) -> Record:
+    return Record(
+        name=row.name,
+        source=_ORIGIN.validate_python(row.source),
+        tier=Tier(row.tier),
+        version=row.version,
+        folder_hash=row.folder_hash,
+        installed_at=row.installed_at,
+        changed_at=row.changed_at,
+    )
+
+
+def _grant(row: Any) -> Grant:
+    return Grant(
+        capability=Capability(row.capability),
+        scope=Scope.model_validate(row.scope),
+        folder_hash=row.folder_hash,
+        granted_at=row.granted_at,
+        granted_by=row.granted_by,
+    )
