@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
     "models": ("forge.llm.cli:models", "Choose models, their providers, prices and budgets."),
     "new": ("forge.interview.cli:new", "Talk to Forge and get a bot, or change one."),
-    "skill": ("forge.interview.cli:skill", "Talk to Forge and get a skill."),
+    "skill": ("forge.skills.cli:skill", "Make, install, grant, run and test skills; give them to bots."),
     "drafts": ("forge.interview.drafts_cli:drafts", "List interviews that are not finished; delete them."),
     "interview": (
         "forge.interview.drafts_cli:interview",
@@ -57,6 +57,27 @@ def _load_bot() -> click.Group:
     return click.Group("bot", listed | {"create": new}, help="As `forge bots`; create is `forge new`.")
 
 
+class SkillGroup(click.Group):
+    """`forge skill`. Only `create` talks, and only it waits for what that takes to be imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), "create"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "create":
+            return _load("forge.interview.cli:create_skill")
+        return super().get_command(ctx, cmd_name)
+
+
+def _load_skill() -> click.Group:
+    skill = _load(COMMANDS["skill"][0])
+    listed = skill.commands if isinstance(skill, click.Group) else dict[str, click.Command]()
+    return SkillGroup("skill", listed, help=skill.help)
+
+
+MERGED: dict[str, Callable[[], click.Command]] = {"skill": _load_skill}
+"""Those whose commands lie in several places."""
+
 ALIASES: dict[str, Callable[[], click.Command]] = {
     "build-bot": lambda: _load(COMMANDS["new"][0]),
     "bot": _load_bot,
@@ -71,9 +92,9 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in COMMANDS:
-            return _load(COMMANDS[cmd_name][0])
-        return ALIASES[cmd_name]() if cmd_name in ALIASES else None
+        if made := (MERGED | ALIASES).get(cmd_name):
+            return made()
+        return _load(COMMANDS[cmd_name][0]) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

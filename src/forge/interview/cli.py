@@ -17,6 +17,7 @@ from forge.interview.console.prompts import Left
 from forge.interview.console.sitting import Sitting, Wish, choose_bot
 from forge.interview.phases import Mode
 from forge.interview.state import Speaker
+from forge.skills.blank_cli import blank_options, create_blank
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
 
@@ -76,21 +77,21 @@ def new(ctx: click.Context, **given: Any) -> None:
     _hold(ctx, _wish(given))
 
 
-@click.group()
-def skill() -> None:
-    """Make skills for bots."""
-
-
-@skill.command("create")
+@click.command("create")
 @click.argument("description", required=False)
 @click.option("--edit", metavar="NAME", help="Change this skill instead of making one.")
+@blank_options
 @interview_options
 @click.pass_context
 def create_skill(ctx: click.Context, edit: str | None, **given: Any) -> None:
     """Talk to Forge and get a skill: written, tried in the sandbox, and usable at once.
 
-    What it may do is asked one by one.
+    What it may do is asked one by one. With --blank nothing is asked, and a frame is written.
     """
+    if edit is not None and given["blank"] is not None:
+        raise click.UsageError("--edit changes a skill, --blank makes one: they exclude each other.")
+    if create_blank(**given):
+        return
     _hold(ctx, _wish({**given, "mode": Mode.SKILL.value, "skill": edit}))
 
 
