@@ -47,6 +47,7 @@ PAGES = {
     "/settings/models": "Roles",
     "/settings/keys": "API keys",
     "/settings/secrets": "Secrets",
+    "/settings/registries": "Registries",
     "/settings/memory": "Forge\u2019s memory",
     "/settings/about": "Server",
     "/no/such/page": "Not found",

@@ -13,6 +13,8 @@ type Props = {
   wide?: boolean;
   /** As much as the page gives, for texts side by side. */
   widest?: boolean;
+  /** What was typed or chosen in it would be lost: a click outside does not close it. */
+  isHeld?: boolean;
 };
 
 /** A dialog over the page. Escape and a click outside close it; the focus stays inside and then returns. */
@@ -24,9 +26,10 @@ export function Modal({
   children,
   wide = false,
   widest = false,
+  isHeld = false,
 }: Props) {
   return (
-    <Dialog.Root open={open} onOpenChange={onOpenChange}>
+    <Dialog.Root open={open} onOpenChange={onOpenChange} disablePointerDismissal={isHeld}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Popup

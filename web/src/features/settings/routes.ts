@@ -31,6 +31,12 @@ const secretsRoute = createRoute({
   component: lazyRouteComponent(() => import("./SecretsPage"), "SecretsPage"),
 });
 
+const registriesRoute = createRoute({
+  getParentRoute: () => layoutRoute,
+  path: "/registries",
+  component: lazyRouteComponent(() => import("./RegistriesPage"), "RegistriesPage"),
+});
+
 const memoryRoute = createRoute({
   getParentRoute: () => layoutRoute,
   path: "/memory",
@@ -48,6 +54,7 @@ export const settingsRoute = layoutRoute.addChildren([
   modelsRoute,
   keysRoute,
   secretsRoute,
+  registriesRoute,
   memoryRoute,
   aboutRoute,
 ]);

@@ -1,4 +1,4 @@
-import { Cpu, History, Info, KeyRound, Lock, User } from "lucide-react";
+import { Cpu, History, Info, KeyRound, Library, Lock, User } from "lucide-react";
 
 /** The pages of the settings, for the tabs and for the palette. */
 export const TABS = [
@@ -11,6 +11,12 @@ export const TABS = [
   },
   { to: "/settings/keys", label: "API keys", icon: KeyRound, keywords: "token create revoke" },
   { to: "/settings/secrets", label: "Secrets", icon: Lock, keywords: "vault password anthropic github" },
+  {
+    to: "/settings/registries",
+    label: "Registries",
+    icon: Library,
+    keywords: "skills index add refresh install",
+  },
   {
     to: "/settings/memory",
     label: "Forge’s memory",

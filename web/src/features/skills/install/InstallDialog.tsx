@@ -1,0 +1,66 @@
+import { useState } from "react";
+import type { StagedSkills } from "@/api/types";
+import { count } from "@/ui/count";
+import { Modal } from "@/ui/Modal";
+import { Results } from "./Results";
+import { Review } from "./review/Review";
+import { BLANK, type SourceForm } from "./source/form";
+import { Source } from "./source/Source";
+import { useInstall } from "./useInstall";
+
+type Props = {
+  close: () => void;
+  /** What was fetched already: an update of a skill, to be looked at. */
+  stage?: StagedSkills | null;
+};
+
+/** Skills from elsewhere: fetched, looked at, granted one by one, and only then installed. */
+export function InstallDialog({ close, stage = null }: Props) {
+  const install = useInstall(stage);
+  const [form, setForm] = useState<SourceForm>(BLANK);
+  const leave = () => {
+    install.forget();
+    close();
+  };
+  const step = install.results ? "results" : install.stage ? "review" : "source";
+  return (
+    <Modal
+      open
+      onOpenChange={leave}
+      title={TITLES[step](install.stage, stage !== null)}
+      description={DESCRIPTIONS[step]}
+      wide={step !== "review"}
+      widest={step === "review"}
+      isHeld={step !== "results"}
+    >
+      {step === "source" && (
+        <Source
+          form={form}
+          change={(changed) => setForm((before) => ({ ...before, ...changed }))}
+          get={install.get}
+          close={leave}
+        />
+      )}
+      {step === "review" && install.stage && (
+        <Review stage={install.stage} install={install} isUpdate={stage !== null} close={leave} />
+      )}
+      {step === "results" && install.results && (
+        <Results results={install.results} review={install.review} close={leave} />
+      )}
+    </Modal>
+  );
+}
+
+const TITLES = {
+  source: () => "Install skills",
+  review: (stage: StagedSkills | null, isUpdate: boolean) =>
+    isUpdate ? "Look at the update" : `Look at ${count(stage?.skills.length ?? 0, "skill")}`,
+  results: () => "What became of it",
+} as const;
+
+const DESCRIPTIONS = {
+  source:
+    "They are fetched and shown to you first. Nothing of them is executed, and nothing is installed yet.",
+  review: "Nothing is installed yet. What a skill asks for is off until you switch it on.",
+  results: undefined,
+} as const;

@@ -1,0 +1,97 @@
+/** What somebody chose or dropped, as one archive: a zip as it is, a folder packed here. */
+import type { Archive } from "@/api/skillStages";
+import { formatBytes } from "@/ui/bytes";
+import { zip } from "./zip";
+
+export type Loose = { path: string; file: File };
+
+export class NotPacked extends Error {
+  override readonly name = "NotPacked";
+  readonly hint: string;
+
+  constructor(message: string, hint: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+const MOST_FILES = 20_000;
+const MOST_BYTES = 100_000_000;
+/** Never part of a skill, and often large. */
+const LEFT_OUT = new Set([".git", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
+
+const isZip = (file: File): boolean => /\.(zip|skill)$/i.test(file.name) || file.type === "application/zip";
+
+/** Files with their way from the folder that was chosen, whose name comes first. */
+export function chosen(files: FileList): Loose[] {
+  return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+}
+
+/** Everything in what was dropped. It has to be asked for at once: afterwards the browser forgets it. */
+export function dropped(data: DataTransfer): Promise<Loose[]> {
+  const roots = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
+  return walk(roots);
+}
+
+async function walk(entries: readonly FileSystemEntry[]): Promise<Loose[]> {
+  const found: Loose[] = [];
+  for (const entry of entries) {
+    if (LEFT_OUT.has(entry.name)) continue;
+    if (entry.isDirectory) {
+      found.push(...(await walk(await listOf((entry as FileSystemDirectoryEntry).createReader()))));
+    } else {
+      const file = await new Promise<File>((done, fail) => (entry as FileSystemFileEntry).file(done, fail));
+      found.push({ path: entry.fullPath.slice(1), file });
+    }
+  }
+  return found;
+}
+
+/** A reader gives a part each time, and nothing when it is through. */
+async function listOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((done, fail) => reader.readEntries(done, fail));
+    if (some.length === 0) return all;
+    all.push(...some);
+  }
+}
+
+export async function pack(loose: readonly Loose[]): Promise<Archive> {
+  const [first] = loose;
+  if (loose.length === 1 && first && isZip(first.file)) {
+    return { name: first.file.name, folder: "", data: first.file };
+  }
+  const files = loose.filter(({ path }) => !path.split("/").some((part) => LEFT_OUT.has(part)));
+  check(files);
+  const entries = await Promise.all(
+    files.map(async ({ path, file }) => ({ path, data: new Uint8Array(await file.arrayBuffer()) })),
+  );
+  const folder = rootOf(files);
+  return { name: `${folder || "files"}.zip`, folder, data: zip(entries) };
+}
+
+function check(files: readonly Loose[]): void {
+  if (files.length === 0) {
+    throw new NotPacked(
+      "There is no file in it.",
+      "Choose the folder that `SKILL.md` is in, or one above it.",
+    );
+  }
+  const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+  if (files.length > MOST_FILES || bytes > MOST_BYTES) {
+    throw new NotPacked(
+      `That is too much to pack in the browser: ${files.length} files, ${formatBytes(bytes)}.`,
+      "Choose a folder with less in it, or have the server read it from a repository or from its own disk.",
+    );
+  }
+}
+
+/** The folder they all lie in; empty when they lie side by side. */
+function rootOf(files: readonly Loose[]): string {
+  const roots = new Set(
+    files.map(({ path }) => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "")),
+  );
+  const [root = ""] = roots;
+  return roots.size === 1 ? root : "";
+}

@@ -1,0 +1,45 @@
+import { ChevronRight } from "lucide-react";
+import type { SkillFile } from "@/api/types";
+import { formatBytes } from "@/ui/bytes";
+import { count } from "@/ui/count";
+
+type Props = {
+  files: readonly SkillFile[];
+  /** Those that are others than in the library; some of them may be gone. */
+  changes: readonly string[];
+};
+
+/** What lies in its folder, and which of it would change what is there. */
+export function Files({ files, changes }: Props) {
+  const changed = new Set(changes);
+  const gone = changes.filter((path) => !files.some((file) => file.path === path));
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return (
+    <details className="group" open={changes.length > 0 && changes.length <= 12}>
+      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-semibold text-dim hover:text-ink">
+        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" />
+        {count(files.length, "file")}, {formatBytes(bytes)}
+        {changes.length > 0 && `, ${changes.length} changed`}
+      </summary>
+      <ul
+        aria-label="Files"
+        className="mono mt-1.5 max-h-48 overflow-auto rounded-md border border-line py-1"
+      >
+        {files.map(({ path, bytes, is_text }) => (
+          <li key={path} className="flex items-baseline gap-2 px-2.5 leading-5">
+            <span className="min-w-0 break-all">{path}</span>
+            {changed.has(path) && <span className="text-wait">changed</span>}
+            {!is_text && <span className="text-faint">no text</span>}
+            <span className="ml-auto shrink-0 text-faint">{formatBytes(bytes)}</span>
+          </li>
+        ))}
+        {gone.map((path) => (
+          <li key={path} className="flex items-baseline gap-2 px-2.5 leading-5">
+            <span className="min-w-0 break-all text-dim line-through">{path}</span>
+            <span className="text-bad">gone</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,107 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+import type { StagedSkill } from "@/api/types";
+import { CheckField } from "@/ui/CheckField";
+import { Fact, Facts } from "@/ui/KeyValues";
+import { Tag } from "../../Badges";
+import { AskList } from "../../grants/AskList";
+import { TierField } from "../../grants/TierField";
+import { KINDS, whereFrom } from "../../words";
+import { canInstall, type Decision } from "../choices";
+import { Files } from "./Files";
+import { Mistakes } from "./Mistakes";
+import { Relations } from "./Relations";
+
+type Props = {
+  skill: StagedSkill;
+  isAlone: boolean;
+  decision: Decision;
+  change: (changed: Partial<Decision>) => void;
+};
+
+/** One skill, before it is installed: what it is, what is in it, what it would change, what it asks for. */
+export function SkillReview({ skill, isAlone, decision, change }: Props) {
+  const { manifest, replaces, is_same: isSame, asks } = skill;
+  const kind = kindOf(skill);
+  const isUsable = canInstall(skill);
+  return (
+    <section
+      aria-label={skill.name}
+      tabIndex={isAlone ? undefined : 0}
+      className={clsx("min-w-0 space-y-4 rounded-md border border-line p-3", !isAlone && "lg:overflow-auto")}
+    >
+      <header className="space-y-1">
+        <div className="flex flex-wrap items-center gap-2">
+          <h3 className="text-base font-semibold break-all">{skill.name}</h3>
+          <span className="mono text-dim">{versionOf(skill)}</span>
+          <Tag title={KINDS[kind].meaning}>{KINDS[kind].word}</Tag>
+        </div>
+        {manifest && <p className="break-words text-dim">{manifest.description}</p>}
+      </header>
+      <Mistakes problems={skill.problems} isValid={skill.valid} />
+      {isSame && <Note>It is in the library already, just as it is here. There is nothing to install.</Note>}
+      {isUsable && (replaces || !isAlone) && (
+        <CheckField
+          label={replaces ? `Replace version ${replaces}` : "Install it"}
+          hint={
+            replaces
+              ? "It is in the library under this name. What was granted to that one does not count for this one."
+              : ""
+          }
+          checked={decision.isChosen}
+          onChange={(isChosen) => change({ isChosen })}
+        />
+      )}
+      <Facts>
+        <Fact name="From">
+          <span className="mono break-all">{whereFrom(skill.source)}</span>
+        </Fact>
+        {manifest?.license && <Fact name="License">{manifest.license}</Fact>}
+        {manifest?.compatibility && <Fact name="Works with">{manifest.compatibility}</Fact>}
+      </Facts>
+      <Relations needs={skill.needs} conflicts={skill.conflicts} />
+      <Files files={skill.files} changes={replaces ? skill.changes : []} />
+      {isUsable && (
+        <>
+          <Part title="What it asks for">
+            {asks.length === 0 ? (
+              <p className="text-dim">Nothing. It can only work with what it is given.</p>
+            ) : (
+              <div className="-mx-3 border-y border-line">
+                <AskList asks={asks} choice={decision.grants} onChange={(grants) => change({ grants })} />
+              </div>
+            )}
+          </Part>
+          <Part title="How far you trust it">
+            <TierField value={decision.tier} onChange={(tier) => change({ tier })} />
+            {kind === "local" && decision.tier !== "local" && (
+              <p className="mt-2 text-wait">
+                It is a program, and those run at the tier local only: it would be installed, and not run.
+              </p>
+            )}
+          </Part>
+        </>
+      )}
+    </section>
+  );
+}
+
+const kindOf = ({ manifest }: StagedSkill): keyof typeof KINDS => {
+  const said = manifest?.metadata?.["forge-kind"];
+  return said === "script" || said === "local" ? said : "prompt";
+};
+
+const versionOf = ({ manifest }: StagedSkill): string => manifest?.metadata?.version ?? "";
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <h4 className="mb-1.5 text-xs font-semibold text-dim">{title}</h4>
+      {children}
+    </section>
+  );
+}
+
+function Note({ children }: { children: ReactNode }) {
+  return <p className="rounded-md border border-line bg-raised/50 px-2.5 py-1.5 text-dim">{children}</p>;
+}

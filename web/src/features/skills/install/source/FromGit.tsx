@@ -1,0 +1,54 @@
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import { gitSource } from "./form";
+import type { WayProps } from "./Source";
+
+/** A repository; the server fetches it. */
+export function FromGit({ form, change, get }: WayProps) {
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!get.isPending) get.mutate({ source: gitSource(form) });
+      }}
+    >
+      <Field
+        label="Address of the repository"
+        mono
+        required
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="https://example.com/team/skills.git"
+        value={form.url}
+        onChange={(event) => change({ url: event.target.value })}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label="Branch, tag or commit"
+          mono
+          autoComplete="off"
+          spellCheck={false}
+          hint="Empty for the repository's own default."
+          value={form.ref}
+          onChange={(event) => change({ ref: event.target.value })}
+        />
+        <Field
+          label="Folder in it"
+          mono
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="skills/summarize"
+          hint="Empty for all skills there are."
+          value={form.inside}
+          onChange={(event) => change({ inside: event.target.value })}
+        />
+      </div>
+      <div className="flex justify-end">
+        <Button look="primary" type="submit" disabled={!form.url.trim() || get.isPending}>
+          {get.isPending ? "Fetching…" : "Fetch and look"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+import { Button } from "@/ui/Button";
+import { Field } from "@/ui/Field";
+import type { WayProps } from "./Source";
+
+/** A folder or a zip on the machine of the server. */
+export function FromPath({ form, change, get }: WayProps) {
+  return (
+    <form
+      className="space-y-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!get.isPending) get.mutate({ source: { type: "path", path: form.path.trim() } });
+      }}
+    >
+      <Field
+        label="Folder or zip on the server"
+        mono
+        required
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="/srv/skills/summarize"
+        hint="On the machine Forge runs on, below a folder that its settings allow."
+        value={form.path}
+        onChange={(event) => change({ path: event.target.value })}
+      />
+      <div className="flex justify-end">
+        <Button look="primary" type="submit" disabled={!form.path.trim() || get.isPending}>
+          {get.isPending ? "Looking…" : "Look at it"}
+        </Button>
+      </div>
+    </form>
+  );
+}
