@@ -4,7 +4,8 @@ import { forge } from "@/features/forge/area";
 import { home } from "@/features/home/area";
 import { runs } from "@/features/runs/area";
 import { settings } from "@/features/settings/area";
+import { skills } from "@/features/skills/area";
 import { workspaces } from "@/features/workspaces/area";
 
 /** The areas of Forge in the order of the sidebar. A new one is one line here. */
-export const AREAS = [home, forge, bots, runs, workspaces, audits, settings] as const;
+export const AREAS = [home, forge, bots, skills, runs, workspaces, audits, settings] as const;

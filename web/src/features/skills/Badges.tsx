@@ -1,0 +1,61 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+import type { SkillCapability, SkillCard } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS, whereFrom } from "./words";
+
+const TAG =
+  "inline-flex h-5 shrink-0 items-center gap-1 rounded-full border border-line px-2 text-xs whitespace-nowrap text-dim";
+
+export function Tag({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <span title={title} className={TAG}>
+      {children}
+    </span>
+  );
+}
+
+/** What kind of skill, how far it is trusted, where it comes from. */
+export function SkillTags({ skill: { kind, tier, source } }: { skill: SkillCard }) {
+  const { icon: Icon, word, meaning } = KINDS[kind];
+  return (
+    <>
+      <Tag title={meaning}>
+        <Icon size={11} aria-hidden /> {word}
+      </Tag>
+      <Tag title={`${TIERS[tier].meaning} ${TIERS[tier].takes}.`}>{TIERS[tier].word}</Tag>
+      <Tag title={whereFrom(source)}>{SOURCES[source.type]}</Tag>
+    </>
+  );
+}
+
+/** Quiet while all is well. */
+export function StateBadge({ state }: { state: SkillCard["state"] }) {
+  const { word, tone } = STATES[state];
+  return <Badge tone={tone}>{word}</Badge>;
+}
+
+/** What a skill asks for; what it does not have yet is drawn with a broken line. */
+export function CapabilityTags({ asked, granted }: { asked: SkillCapability[]; granted: SkillCapability[] }) {
+  return (
+    <ul aria-label="Capabilities" className="flex flex-wrap gap-1">
+      {asked.map((capability) => {
+        const { icon: Icon, word } = CAPABILITIES[capability];
+        const isGranted = granted.includes(capability);
+        return (
+          <li
+            key={capability}
+            title={`${capability}: ${isGranted ? "granted" : "asked for, not granted"}`}
+            className={clsx(
+              "inline-flex h-5 items-center gap-1 rounded-sm border px-1.5 text-xs whitespace-nowrap",
+              isGranted ? "border-line bg-raised text-ink" : "border-dashed border-strong text-dim",
+            )}
+          >
+            <Icon size={11} aria-hidden /> {word}
+            {!isGranted && <span className="sr-only">, not granted</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

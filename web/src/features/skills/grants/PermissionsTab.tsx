@@ -1,0 +1,201 @@
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { ApiError } from "@/api/client";
+import { useMe } from "@/api/session";
+import { grantSkill, refreshSkill, revokeSkill, setSkillTier, skillQuery } from "@/api/skills";
+import type { SkillAsk, SkillDetail } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { Button, buttonClass } from "@/ui/Button";
+import { formatBytes } from "@/ui/bytes";
+import { EmptyState } from "@/ui/EmptyState";
+import { formatTokens } from "@/ui/money";
+import { Panel } from "@/ui/Panel";
+import { Refusal } from "@/ui/Refusal";
+import { Ago } from "@/ui/Time";
+import { toast } from "@/ui/toast";
+import { AskList } from "./AskList";
+import { type Choice, wishesOf, withAsk } from "./choice";
+import { choiceOf, isChanged, isEdited, standingOf } from "./state";
+import { TierField } from "./TierField";
+
+const route = getRouteApi("/shell/skills/$name/permissions");
+
+/** What a skill may do, how far it is trusted, and who said so. */
+export function PermissionsTab() {
+  const { name } = route.useParams();
+  const { data: skill } = useSuspenseQuery(skillQuery(name));
+  const mayGrant = useMe()?.scopes.includes("admin") ?? false;
+  return (
+    <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
+      {!mayGrant && (
+        <p role="note" className="rounded-md border border-line px-3 py-2 text-dim">
+          Granting and setting the tier takes the scope <span className="mono">admin</span>, which you do not
+          have. Revoking does not.
+        </p>
+      )}
+      {/* Another folder is another skill: what was being chosen was chosen for the one before. */}
+      <Grants key={skill.folder_hash} skill={skill} mayGrant={mayGrant} />
+      <Tier skill={skill} mayGrant={mayGrant} />
+    </div>
+  );
+}
+
+type Props = { skill: SkillDetail; mayGrant: boolean };
+
+function Grants({ skill, mayGrant }: Props) {
+  const cache = useQueryClient();
+  const { name, folder_hash, asks } = skill;
+  const [draft, setDraft] = useState<Choice | null>(null);
+  const choice = draft ?? choiceOf(skill);
+  const grant = useMutation({
+    mutationFn: grantSkill,
+    meta: { isShownInPlace: true },
+    onSuccess: (now) => {
+      cache.setQueryData(skillQuery(name).queryKey, now);
+      refreshSkill(cache, { skill: name, part: "grants" });
+      setDraft(null);
+      toast.ok(`Saved what ${name} may do.`);
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 409) {
+        toast.error({
+          message: `${name} was edited while you looked at it. Nothing was granted.`,
+          hint: "This is what it asks for now: look at it again.",
+        });
+        refreshSkill(cache, { skill: name, part: "skill" });
+      }
+    },
+  });
+  if (asks.length === 0) {
+    return (
+      <Panel title="What it may do">
+        <EmptyState
+          title="It asks for nothing"
+          sentence="It can compute and write to its log; files, network, secrets and programs are out of its reach."
+        />
+      </Panel>
+    );
+  }
+  const wishes = wishesOf(asks, choice);
+  const hasChanges = isChanged(skill, choice);
+  return (
+    <Panel title="What it may do" count={asks.length}>
+      {isEdited(skill) && <EditedNote name={name} />}
+      <AskList
+        asks={asks}
+        choice={choice}
+        onChange={setDraft}
+        disabled={!mayGrant || grant.isPending}
+        renderState={(ask) => (
+          <GrantState
+            skill={skill}
+            ask={ask}
+            onRevoked={() => setDraft((before) => before && withAsk(before, ask, false))}
+          />
+        )}
+      />
+      <footer className="sticky bottom-0 space-y-2 rounded-b-lg border-t border-line bg-surface p-3">
+        <Refusal error={grant.error} />
+        <div className="flex flex-wrap items-center gap-2">
+          <p aria-live="polite" className="mr-auto text-dim">
+            {hasChanges
+              ? `${wishes.length} of ${asks.length} would be granted.`
+              : `${skill.granted.length} of ${asks.length} granted.`}
+          </p>
+          {draft && (
+            <Button look="ghost" onClick={() => setDraft(null)}>
+              Undo
+            </Button>
+          )}
+          <Button
+            look="primary"
+            disabled={!mayGrant || !hasChanges || grant.isPending}
+            onClick={() => grant.mutate({ name, grants: wishes, folder_hash })}
+          >
+            {wishes.length === 0 ? "Grant nothing" : `Grant ${wishes.length}`}
+          </Button>
+        </div>
+      </footer>
+    </Panel>
+  );
+}
+
+function EditedNote({ name }: { name: string }) {
+  return (
+    <div role="note" className="wash-wait flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2">
+      <p className="min-w-0 flex-1">
+        It was edited since it was granted something, so that no longer counts. Look at what it does now, then
+        grant it again.
+      </p>
+      <Link to="/skills/$name/source" params={{ name }} className={buttonClass()}>
+        Look at the source
+      </Link>
+    </div>
+  );
+}
+
+type GrantStateProps = { skill: SkillDetail; ask: SkillAsk; onRevoked: () => void };
+
+/** Who granted it and when; or that it does not count any more. */
+function GrantState({ skill, ask: { capability }, onRevoked }: GrantStateProps) {
+  const cache = useQueryClient();
+  const { name } = skill;
+  const revoke = useMutation({
+    mutationFn: revokeSkill,
+    onSuccess: (now) => {
+      cache.setQueryData(skillQuery(name).queryKey, now);
+      refreshSkill(cache, { skill: name, part: "grants" });
+      onRevoked();
+      toast.ok(`Revoked ${capability}. It counts from the next call on.`);
+    },
+  });
+  const { grant, counts } = standingOf(skill, capability);
+  if (grant === null) return <Badge tone="idle">not granted</Badge>;
+  return (
+    <>
+      <span className="text-xs text-dim">
+        by {grant.granted_by}, <Ago at={grant.granted_at} />
+      </span>
+      <Badge tone={counts ? "ok" : "wait"}>{counts ? "granted" : "edited since"}</Badge>
+      <Button
+        look="danger"
+        className="h-6 px-2 text-xs"
+        aria-label={`Revoke ${capability}`}
+        disabled={revoke.isPending}
+        onClick={() => revoke.mutate({ name, capability })}
+      >
+        Revoke
+      </Button>
+    </>
+  );
+}
+
+function Tier({ skill, mayGrant }: Props) {
+  const cache = useQueryClient();
+  const { name, tier, limits } = skill;
+  const change = useMutation({
+    mutationFn: setSkillTier,
+    onSuccess: (now) => {
+      cache.setQueryData(skillQuery(name).queryKey, now);
+      refreshSkill(cache, { skill: name, part: "skill" });
+      const undo = () => change.mutate({ name, tier });
+      toast.ok(`${name} is ${now.tier} now.`, { label: "Undo", run: undo });
+    },
+  });
+  return (
+    <Panel title="How far it is trusted">
+      <div className="space-y-2 p-3">
+        <TierField
+          value={change.variables && change.isPending ? change.variables.tier : tier}
+          disabled={!mayGrant || change.isPending}
+          onChange={(chosen) => change.mutate({ name, tier: chosen })}
+        />
+        <p className="text-xs text-dim">
+          A run may take {formatBytes(limits.memory_bytes)} of memory, {formatTokens(limits.fuel)} of fuel and{" "}
+          {limits.seconds} seconds. The tier is yours to say: a skill cannot claim one.
+        </p>
+      </div>
+    </Panel>
+  );
+}

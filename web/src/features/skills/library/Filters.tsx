@@ -1,0 +1,99 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Search, X } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { Button } from "@/ui/Button";
+import { Kbd } from "@/ui/Kbd";
+import { Select } from "@/ui/Select";
+import { useShortcut } from "@/ui/shortcuts";
+import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS } from "../words";
+import { type Filter, isFiltered, readShelf } from "./shelf";
+
+const options = (any: string, known: Record<string, string | { word: string }>) => [
+  { value: "", label: any },
+  ...Object.entries(known).map(([value, one]) => ({
+    value,
+    label: typeof one === "string" ? one : one.word,
+  })),
+];
+
+const CHOICES = [
+  { name: "kind", label: "Kind", options: options("Any kind", KINDS) },
+  { name: "state", label: "State", options: options("Any state", STATES) },
+  { name: "tier", label: "Tier", options: options("Any tier", TIERS) },
+  { name: "capability", label: "Capability", options: options("Any capability", CAPABILITIES) },
+  { name: "source", label: "Source", options: options("Any source", SOURCES) },
+] as const;
+
+type Props = { filter: Filter; words: string; setWords: (words: string) => void };
+
+/** Which skills are shown. All of it is in the address, so that it can be passed on. */
+export function Filters({ filter, words, setWords }: Props) {
+  const navigate = useNavigate();
+  const change = (changed: Partial<Record<keyof Filter, string>>) =>
+    void navigate({ to: "/skills", search: readShelf({ ...filter, ...changed }), replace: true });
+  const search = (q: string) => {
+    setWords(q);
+    change({ q });
+  };
+  return (
+    <search className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2">
+      <WordsField q={filter.q ?? ""} words={words} setWords={setWords} search={search} />
+      <div className="flex flex-wrap gap-2 max-sm:grid max-sm:w-full max-sm:grid-cols-2">
+        {CHOICES.map(({ name, label, options }) => (
+          <Select
+            key={name}
+            label={label}
+            value={filter[name] ?? ""}
+            options={options}
+            onChange={(value) => change({ [name]: value })}
+          />
+        ))}
+        {isFiltered(filter) && (
+          <Button
+            look="ghost"
+            onClick={() => {
+              setWords("");
+              void navigate({ to: "/skills", search: {}, replace: true });
+            }}
+          >
+            <X size={13} aria-hidden /> Clear
+          </Button>
+        )}
+      </div>
+    </search>
+  );
+}
+
+type WordsProps = Omit<Props, "filter"> & { q: string; search: (q: string) => void };
+
+function WordsField({ q, words, setWords, search }: WordsProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useShortcut("/", { label: "Search the skills", group: "Skills" }, () => input.current?.focus());
+  // The address leads, except while somebody types: it is a little behind the keys then.
+  useEffect(() => {
+    if (document.activeElement !== input.current) setWords(q);
+  }, [q, setWords]);
+  return (
+    <div className="relative w-60 max-sm:w-full">
+      <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+      <input
+        ref={input}
+        type="search"
+        aria-label="Search the skills"
+        placeholder="Name, description, category…"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        value={words}
+        onChange={(event) => search(event.target.value)}
+        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+        className="h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
+      />
+      {!words && (
+        <span aria-hidden className="absolute top-1 right-1.5 text-dim">
+          <Kbd keys="/" />
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Download, Hammer, Plus } from "lucide-react";
+import { lazy, Suspense, useDeferredValue, useRef, useState } from "react";
+import { skillsQuery } from "@/api/skills";
+import type { SkillCard as Skill } from "@/api/types";
+import { Button, buttonClass } from "@/ui/Button";
+import { count } from "@/ui/count";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { useRowKeys } from "@/ui/useRowKeys";
+import { Filters } from "./Filters";
+import { SkillCard } from "./SkillCard";
+import { fits } from "./shelf";
+
+const route = getRouteApi("/shell/skills");
+const InstallDialog = lazy(() =>
+  import("../install/InstallDialog").then(({ InstallDialog }) => ({ default: InstallDialog })),
+);
+
+/** All skills there are: what they are, how far they are trusted, and whether they wait for somebody. */
+export function LibraryPage() {
+  const { install: isInstalling, ...filter } = route.useSearch();
+  const skills = useQuery(skillsQuery);
+  const navigate = useNavigate();
+  const [words, setWords] = useState(filter.q ?? "");
+  const q = useDeferredValue(words.trim());
+  const setInstalling = (isOpen: boolean) =>
+    void navigate({ to: "/skills", search: { ...filter, ...(isOpen && { install: true }) }, replace: true });
+  useShortcut("c", { label: "New skill", group: "Skills" }, () => void navigate({ to: "/skills/new" }));
+  useShortcut("i", { label: "Install a skill", group: "Skills" }, () => setInstalling(true));
+
+  const isFirst = skills.data?.length === 0;
+  const found = skills.data?.filter((skill) => fits(skill, { ...filter, q })) ?? [];
+  const install = (look: "plain" | "primary") => (
+    <Button look={look} onClick={() => setInstalling(true)}>
+      <Download size={13} aria-hidden /> Install <Kbd keys="i" />
+    </Button>
+  );
+  return (
+    <Page
+      title="Skills"
+      state={skills.data && !isFirst && <Numbers skills={skills.data} />}
+      actions={
+        <>
+          <Link to="/forge" search={{ mode: "skill" }} aria-label="Talk to Forge" className={buttonClass()}>
+            <Hammer size={13} aria-hidden /> <span className="max-sm:hidden">Talk to Forge</span>
+          </Link>
+          {!isFirst && install("plain")}
+          <Link to="/skills/new" className={buttonClass(isFirst ? "plain" : "primary")}>
+            <Plus size={13} aria-hidden /> New skill <Kbd keys="c" />
+          </Link>
+        </>
+      }
+    >
+      {!isFirst && <Filters filter={filter} words={words} setWords={setWords} />}
+      {skills.isPending && <SkeletonRows rows={6} label="Loading the skills" />}
+      {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
+      {isFirst && (
+        <EmptyState
+          title="No skills yet"
+          sentence="A skill teaches your bots something: instructions they follow, or a script that runs where it can touch nothing you did not grant. Install one from a zip, a repository or a registry, or write your own."
+          action={install("primary")}
+          example={
+            <>
+              or from a terminal: <code className="mono">forge skill install ./my-skill</code>
+            </>
+          }
+        />
+      )}
+      {skills.data && !isFirst && found.length === 0 && (
+        <EmptyState
+          title={q ? `No skill fits “${q}”` : "No skill fits"}
+          sentence="The name, the description and the categories are looked at. Choose less, or clear the filters."
+        />
+      )}
+      {found.length > 0 && <Grid skills={found} />}
+      {isInstalling && (
+        <Suspense>
+          <InstallDialog close={() => setInstalling(false)} />
+        </Suspense>
+      )}
+    </Page>
+  );
+}
+
+/** How many there are; those that wait for somebody lead to themselves. */
+function Numbers({ skills }: { skills: readonly Skill[] }) {
+  const review = skills.filter(({ state }) => state === "review").length;
+  const broken = skills.filter(({ state }) => state === "broken").length;
+  return (
+    <span className="flex items-center gap-3 text-xs whitespace-nowrap text-dim">
+      <span className="mono">{skills.length}</span>
+      {review > 0 && (
+        <Link
+          to="/skills"
+          search={{ state: "review" }}
+          className="rounded-sm text-wait hover:underline max-sm:hidden"
+        >
+          {review} {review === 1 ? "needs" : "need"} review
+        </Link>
+      )}
+      {broken > 0 && (
+        <Link
+          to="/skills"
+          search={{ state: "broken" }}
+          className="rounded-sm text-bad hover:underline max-sm:hidden"
+        >
+          {broken} broken
+        </Link>
+      )}
+    </span>
+  );
+}
+
+function Grid({ skills }: { skills: readonly Skill[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  useRowKeys(list);
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {count(skills.length, "skill")}
+      </p>
+      <ul
+        ref={list}
+        aria-label="Skills"
+        className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,320px),1fr))] gap-3 p-4 max-sm:p-2"
+      >
+        {skills.map((skill) => (
+          <li key={skill.name} className="[contain-intrinsic-size:auto_150px] [content-visibility:auto]">
+            <SkillCard skill={skill} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import { Link, useMatchRoute } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import type { SkillDetail } from "@/api/types";
+import { buttonClass } from "@/ui/Button";
+import { InlineText } from "@/ui/InlineText";
+
+/** What keeps a skill from being ready, on each of its pages, with the way to where that is settled. */
+export function AttentionBar({ skill: { name, state, problem } }: { skill: SkillDetail }) {
+  const isThere = Boolean(useMatchRoute()({ to: "/skills/$name/permissions" }));
+  if (state === "ready") return null;
+  return (
+    <div
+      role="status"
+      className={clsx(
+        "flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-4 py-1.5 max-sm:px-3",
+        state === "review" ? "wash-wait" : "wash-bad",
+      )}
+    >
+      <p className="min-w-0 flex-1 break-words">
+        <InlineText
+          text={
+            problem ?? (state === "review" ? "It asks for what nobody granted yet." : "It cannot be used.")
+          }
+        />
+      </p>
+      {state === "review" && !isThere && (
+        <Link to="/skills/$name/permissions" params={{ name }} className={buttonClass()}>
+          Review
+        </Link>
+      )}
+    </div>
+  );
+}

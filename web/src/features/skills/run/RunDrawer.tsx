@@ -1,0 +1,86 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Play } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { botsQuery } from "@/api/bots";
+import { refreshSkill, runSkill } from "@/api/skills";
+import type { SkillDetail } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { Drawer } from "@/ui/Drawer";
+import { TextArea } from "@/ui/Field";
+import { Kbd } from "@/ui/Kbd";
+import { Refusal } from "@/ui/Refusal";
+import { Select } from "@/ui/Select";
+import { KINDS } from "../words";
+import { readInput } from "./json";
+import { RunResult } from "./RunResult";
+
+/** Runs a skill as it is installed, with what it was granted. */
+export function RunDrawer({ skill, close }: { skill: SkillDetail; close: () => void }) {
+  return (
+    <Drawer close={close} title={`Run ${skill.name}`} description={KINDS[skill.kind].meaning}>
+      <RunForm skill={skill} />
+    </Drawer>
+  );
+}
+
+function RunForm({ skill: { name, kind } }: { skill: SkillDetail }) {
+  const cache = useQueryClient();
+  const bots = useQuery(botsQuery({ sort: "name" })).data ?? [];
+  const [text, setText] = useState("{}");
+  const [bot, setBot] = useState("");
+  const [isTouched, setTouched] = useState(false);
+  const run = useMutation({
+    mutationFn: runSkill,
+    meta: { isShownInPlace: true },
+    onSettled: () => refreshSkill(cache, { skill: name, part: "run" }),
+  });
+  const { input, problem } = readInput(text);
+  const start = () => {
+    setTouched(true);
+    if (input && !run.isPending) run.mutate({ name, input, bot: bot || null });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    start();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
+  };
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      <TextArea
+        label="Input"
+        mono
+        rows={6}
+        spellCheck={false}
+        value={text}
+        error={isTouched ? problem : null}
+        hint="An object, written as JSON."
+        onChange={(event) => setText(event.target.value)}
+        onBlur={() => setTouched(true)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        <Select
+          label="Run it as"
+          value={bot}
+          options={[
+            { value: "", label: "As nobody in particular" },
+            ...bots.map(({ slug, identity }) => ({ value: slug, label: `As ${identity.display_name}` })),
+          ]}
+          onChange={setBot}
+        />
+        <Button look="primary" type="submit" className="ml-auto" disabled={problem !== null || run.isPending}>
+          <Play size={13} aria-hidden /> {run.isPending ? "Running…" : "Run"} <Kbd keys="mod+enter" />
+        </Button>
+      </div>
+      {kind === "prompt" && (
+        <p className="text-xs text-dim">
+          Instructions are followed by the model of bots: that costs a little.
+        </p>
+      )}
+      <Refusal error={run.error} />
+      {run.data && !run.isPending && <RunResult ran={run.data} />}
+    </form>
+  );
+}

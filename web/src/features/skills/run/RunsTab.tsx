@@ -1,0 +1,163 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ChevronRight } from "lucide-react";
+import { useId, useState } from "react";
+import { skillRunsQuery } from "@/api/skills";
+import type { SkillRun } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { Button } from "@/ui/Button";
+import { formatBytes } from "@/ui/bytes";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Fact, Facts } from "@/ui/KeyValues";
+import { formatTokens } from "@/ui/money";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { Cell, type Column, Row, Table } from "@/ui/Table";
+import { Ago } from "@/ui/Time";
+import { formatDuration } from "@/ui/time";
+import { ENDS } from "./ends";
+import { Logs, usedOf } from "./RunResult";
+
+const route = getRouteApi("/shell/skills/$name/runs");
+
+const COLUMNS: readonly Column[] = [
+  { name: "Unfold", isUnnamed: true },
+  { name: "When" },
+  { name: "How it ended" },
+  { name: "Who", from: "sm" },
+  { name: "Used", from: "md" },
+  { name: "Fuel", from: "md" },
+  { name: "Memory", from: "md" },
+  { name: "Time" },
+];
+
+/** Every run there was, the latest first. */
+export function RunsTab() {
+  const { name } = route.useParams();
+  const runs = useInfiniteQuery(skillRunsQuery(name));
+  const found = runs.data?.pages.flatMap(({ items }) => items) ?? [];
+  if (runs.isPending) return <SkeletonRows rows={8} label="Loading the runs" />;
+  if (runs.isLoadingError) return <ErrorState error={runs.error} retry={runs.refetch} />;
+  if (found.length === 0) {
+    return (
+      <EmptyState
+        title="It never ran"
+        sentence="Each run is written down here: how it ended, what it used, what it took."
+        example={
+          <>
+            press Run above, or in a terminal: <code className="mono">forge skill run {name}</code>
+          </>
+        }
+      />
+    );
+  }
+  return (
+    <>
+      <Table label="Runs" columns={COLUMNS}>
+        {found.map((run) => (
+          <RunRows key={run.id} run={run} />
+        ))}
+      </Table>
+      {runs.hasNextPage && (
+        <div className="flex justify-center p-3">
+          <Button onClick={() => runs.fetchNextPage()} disabled={runs.isFetchingNextPage}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function RunRows({ run }: { run: SkillRun }) {
+  const id = useId();
+  const [isOpen, setOpen] = useState(false);
+  const { word, tone } = ENDS[run.end];
+  return (
+    <>
+      <Row className="cursor-pointer" onClick={() => setOpen(!isOpen)}>
+        <Cell className="w-9 pr-0!">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={`Details of the run that ${word === "done" ? "is done" : `ended ${word}`}`}
+            onClick={(event) => {
+              event.stopPropagation();
+              setOpen(!isOpen);
+            }}
+            className="grid size-6 place-items-center rounded-sm text-faint hover:text-ink pointer-coarse:size-9"
+          >
+            <ChevronRight
+              size={13}
+              aria-hidden
+              className={clsx("transition-transform", isOpen && "rotate-90")}
+            />
+          </button>
+        </Cell>
+        <Cell>
+          <Ago at={run.at} />
+        </Cell>
+        <Cell>
+          <Badge tone={tone}>{word}</Badge>
+        </Cell>
+        <Cell from="sm">
+          {run.by || <span className="text-faint">nobody</span>}{" "}
+          <span className="text-xs text-faint">{run.purpose}</span>
+        </Cell>
+        <Cell from="md" className="max-w-56 truncate">
+          {usedOf(run) || <span className="text-faint">nothing</span>}
+        </Cell>
+        <Cell from="md" className="mono">
+          {run.fuel == null ? NOT_MEASURED : formatTokens(run.fuel)}
+        </Cell>
+        <Cell from="md" className="mono">
+          {run.memory_bytes == null ? NOT_MEASURED : formatBytes(run.memory_bytes)}
+        </Cell>
+        <Cell className="mono">{formatDuration(run.duration_ms)}</Cell>
+      </Row>
+      {isOpen && (
+        <tr id={id}>
+          <td colSpan={COLUMNS.length} className="bg-raised/30 px-4 py-3">
+            <Details run={run} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+const NOT_MEASURED = <span className="text-faint">–</span>;
+
+function Details({ run }: { run: SkillRun }) {
+  return (
+    <div className="max-w-[860px] space-y-3">
+      {run.error && (
+        <pre className="mono wash-bad rounded-md border px-2.5 py-2 break-words whitespace-pre-wrap">
+          {run.error}
+        </pre>
+      )}
+      <Logs lines={run.logs} />
+      <Facts>
+        <Fact name="Run">
+          <span className="mono break-all">{run.id}</span>
+        </Fact>
+        <Fact name="Version">
+          <span className="mono">{run.version}</span> as {run.tier}
+        </Fact>
+        <Fact name="Used">{usedOf(run) || "nothing"}</Fact>
+        <Fact name="Input">
+          <Hash of={run.input_hash} />
+        </Fact>
+        <Fact name="Output">{run.output_hash ? <Hash of={run.output_hash} /> : "none"}</Fact>
+        <Fact name="Folder">
+          <Hash of={run.folder_hash} />
+        </Fact>
+      </Facts>
+    </div>
+  );
+}
+
+/** What went in and came out is not kept, only what proves it. */
+const Hash = ({ of }: { of: string }) => <span className="mono break-all text-dim">{of}</span>;
