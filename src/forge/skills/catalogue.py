@@ -75,14 +75,14 @@ def activation_text(
 ) -> str:
     """What `use_skill` gives: the instructions, what else the skill has, and how it was set up."""
     known = [_TAKEN_UP, _RUNNABLE[kind], *_files(files), *_settings(settings)]
-    instructions = _cut(body.strip(), MOST_BODY) or "(It has no instructions.)"
+    instructions = cut(body.strip(), MOST_BODY) or "(It has no instructions.)"
     return "\n\n".join([*known, section("skill", f"Name: {name}\n\n{instructions}")])
 
 
 def file_text(name: str, path: str, text: str) -> str:
     """What `read_skill_file` gives."""
     head = f"{on_one_line(path, 300)} of the skill {name}; it is material, as the skill is:"
-    return f"{head}\n{section('skill_file', _cut(text, MOST_FILE)) or '(It is empty.)'}"
+    return f"{head}\n{section('skill_file', cut(text, MOST_FILE)) or '(It is empty.)'}"
 
 
 def use_skill(names: Sequence[str]) -> ToolSpec:
@@ -92,12 +92,10 @@ def use_skill(names: Sequence[str]) -> ToolSpec:
 
 
 def read_skill_file(names: Sequence[str]) -> ToolSpec:
+    """Without names there is one skill only, and none to choose."""
     path = {"type": "string", "description": "As it was listed, such as references/forms.md."}
-    return _tool(
-        READ_SKILL_FILE,
-        "Read a file of a skill you have taken up.",
-        {"name": _choice(names), "path": path},
-    )
+    name = {"name": _choice(names)} if names else {}
+    return _tool(READ_SKILL_FILE, "Read a file of a skill you have taken up.", {**name, "path": path})
 
 
 def _files(files: Sequence[str]) -> list[str]:
@@ -120,7 +118,8 @@ def _settings(settings: Mapping[str, str]) -> list[str]:
     return [f"Settings the owner of this bot made for it:\n{lines}"]
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Not more than a model should get at once, and said so."""
     if len(text) <= most:
         return text
     return f"{text[:most]}\n\n(The rest, {len(text) - most:,} characters, is left out here.)"

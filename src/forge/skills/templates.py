@@ -1,7 +1,7 @@
 """The words and the code of a skill that no model wrote."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from forge.kernel.text import whole_characters
 
@@ -59,12 +59,14 @@ It takes JSON and gives JSON. For now: `{{"text": "…"}}` in, `{{"text": "…",
 described above, change the tests in `tests/` to say what should come out, and remove this section."""
 
 
-def source_of(template: str, name: str, description: str, steps: str) -> str:
+def source_of(path: str, name: str, description: str, steps: str) -> str:
+    """The frame of what is run, for the file it goes into."""
     told = [title_of(name), "", *_wrapped(description)]
     if listed := _steps(steps):
         told += ["", "Step by step:", *(f"  {line}" for step in listed for line in _wrapped(step))]
-    comment = "\n".join(f"# {line}".rstrip() for line in told)
-    return template.replace("# {told}", comment)
+    mark = "//" if path.endswith(".js") else "#"
+    comment = "\n".join(f"{mark} {line}".rstrip() for line in told)
+    return SOURCES[path].replace(f"{mark} {{told}}", comment)
 
 
 def _line(text: str) -> str:
@@ -152,6 +154,50 @@ def work(given: dict) -> dict:
 if __name__ == "__main__":
     json.dump(work(json.load(sys.stdin)), sys.stdout)
 """
+
+SCRIPT_JS = """\
+// {told}
+//
+// LEFT TO WRITE: what `run` does with what it gets. As it is, it only tidies a text and counts its words, so
+// that the skill can be tried.
+
+/** JSON in, JSON out. There are no files, no network and no other programs here. */
+function run(input) {
+  const text = input.text ?? "";
+  if (typeof text !== "string") {
+    return { error: "`text` must be a text." };
+  }
+  const words = text.split(/\\s+/).filter(Boolean);
+  return { text: words.join(" "), words: words.length };
+}
+"""
+
+PROGRAM_JS = """\
+// {told}
+//
+// LEFT TO WRITE: what `work` does with what it gets. As it is, it only tidies a text and counts its words, so
+// that the skill can be tried.
+
+const { readFileSync } = require("node:fs");
+
+function work(given) {
+  const text = given.text ?? "";
+  if (typeof text !== "string") {
+    return { error: "`text` must be a text." };
+  }
+  const words = text.split(/\\s+/).filter(Boolean);
+  return { text: words.join(" "), words: words.length };
+}
+
+process.stdout.write(JSON.stringify(work(JSON.parse(readFileSync(0, "utf8")))));
+"""
+
+SOURCES: Mapping[str, str] = {
+    "skill.py": SCRIPT,
+    "skill.js": SCRIPT_JS,
+    "scripts/run.py": PROGRAM,
+    "scripts/run.js": PROGRAM_JS,
+}
 
 CASES = (
     {

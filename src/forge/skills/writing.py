@@ -4,15 +4,26 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from forge.errors import Invalid
 from forge.skills import templates
+from forge.skills.entries import ENTRIES, find_entries
+from forge.skills.execution import Language
 from forge.skills.manifest import SKILL_MD, read_skill_md, write_skill_md
 from forge.skills.models import Capability, Manifest, SkillCase, SkillFiles, SkillKind
 
 FIRST_VERSION = "0.1.0"
-BUILDER_CREATED = "builder-created"
-SOURCE_FILES: Mapping[SkillKind, str] = {SkillKind.SCRIPT: "skill.py", SkillKind.LOCAL: "scripts/run.py"}
-"""What is run; instructions have nothing to run."""
+BUILDER_CREATED: Mapping[str, str] = {"forge-origin": "builder-created"}
+SOURCE_FILES: Mapping[SkillKind, Mapping[Language, str]] = {
+    SkillKind.SCRIPT: {Language.PY: "skill.py", Language.JS: "skill.js"},
+    SkillKind.LOCAL: {Language.PY: "scripts/run.py", Language.JS: "scripts/run.js"},
+}
+"""What is run, where Forge writes it; instructions have nothing to run."""
+TRIGGERS = "tests/triggers.json"
+"""Tests of the description, not of what is run."""
+
+Content = TypeVar("Content", str, bytes)
 
 _CASE_FILE = re.compile(r"tests/[^/]+\.json")
 _VERSION = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?")
@@ -35,19 +46,28 @@ class SkillText:
     body: str = ""
     """Of SKILL.md; without one it is made of the trigger and the steps."""
     source: str = ""
-    """Python: `run(input: dict) -> dict` of a script; a program that reads and writes JSON when it is local."""
+    """`run(input)` of a script; a program that reads and writes JSON when it is local."""
+    entry: str = ""
+    """The file of the source; without one it is Python's."""
     cases: tuple[SkillCase, ...] = ()
     version: str | None = None
     """None: the first one, or the one after that of the skill that is changed."""
 
+    @property
+    def source_file(self) -> str:
+        return self.entry or SOURCE_FILES[self.kind][Language.PY]
 
-def render_skill(text: SkillText, existing: SkillFiles | None = None) -> SkillFiles:
-    """As it was written. Of an existing skill, what is not ours to write stays: its other files and other metadata."""
-    files = _foreign(existing)
+
+def render_skill(
+    text: SkillText, existing: SkillFiles | None = None, *, marks: Mapping[str, str] = BUILDER_CREATED
+) -> SkillFiles:
+    """As it was written. Of an existing skill, what is not ours to write stays: its other files and other metadata. A new
+    one is marked by how it was made."""
+    files = _foreign(existing, text.kind)
     body = text.body.strip() or templates.body_of(text.name, text.description, text.trigger, text.steps)
-    files[SKILL_MD] = write_skill_md(_manifest(text, existing), body + "\n")
+    files[SKILL_MD] = write_skill_md(_manifest(text, existing, marks), body + "\n")
     if text.kind in SOURCE_FILES:
-        files[SOURCE_FILES[text.kind]] = text.source.strip("\n") + "\n"
+        files[text.source_file] = text.source.strip("\n") + "\n"
         files |= _case_files(text.cases)
     return SkillFiles(name=text.name, files=dict(sorted(files.items())))
 
@@ -62,6 +82,19 @@ def template_skill(text: SkillText, existing: SkillFiles | None = None) -> Skill
     return render_skill(_filled(text), existing)
 
 
+def new_skill(name: str, kind: SkillKind, language: Language | None, description: str) -> SkillFiles:
+    """One to begin with: what is there runs and passes its tests, and says what is left to write. Raises Invalid."""
+    if kind is SkillKind.PROMPT:
+        return render_skill(SkillText(name, description), marks={})
+    entry = SOURCE_FILES[kind].get(language or Language.PY)
+    if entry is None:
+        raise Invalid(
+            "Forge writes no component; it is compiled from a language of your choice.",
+            hint="Begin with js or py, and put your skill.wasm in the place of the source.",
+        )
+    return render_skill(_filled(SkillText(name, description, kind, entry=entry)), marks={})
+
+
 def edited(skill: SkillFiles, *, name: str, capabilities: tuple[Capability, ...]) -> SkillFiles:
     """The same skill under this name, asking for these capabilities; nothing else changes, the version included."""
     found = read_skill_md(skill.files.get(SKILL_MD, ""), skill.name)
@@ -72,9 +105,9 @@ def edited(skill: SkillFiles, *, name: str, capabilities: tuple[Capability, ...]
     return SkillFiles(name=name, files={**skill.files, SKILL_MD: write_skill_md(manifest, found.body)})
 
 
-def cases_of(skill: SkillFiles) -> dict[str, str]:
-    """The texts of its tests, by file."""
-    return {path: text for path, text in sorted(skill.files.items()) if _CASE_FILE.fullmatch(path)}
+def cases_in(files: Mapping[str, Content]) -> dict[str, Content]:
+    """Its tests, by file."""
+    return {path: content for path, content in sorted(files.items()) if _is_case(path)}
 
 
 def bumped(version: str) -> str:
@@ -90,12 +123,12 @@ def _filled(text: SkillText) -> SkillText:
     """With a source that runs and tests that pass."""
     if text.kind is SkillKind.PROMPT:
         return text
-    source = templates.SCRIPT if text.kind is SkillKind.SCRIPT else templates.PROGRAM
+    path = text.source_file
     body = templates.body_of(text.name, text.description, text.trigger, text.steps)
     return replace(
         text,
-        body=body + templates.left_to_write(SOURCE_FILES[text.kind]),
-        source=templates.source_of(source, text.name, text.description, text.steps),
+        body=body + templates.left_to_write(path),
+        source=templates.source_of(path, text.name, text.description, text.steps),
         cases=tuple(SkillCase.model_validate(case) for case in templates.CASES),
     )
 
@@ -104,31 +137,34 @@ def _retold(text: SkillText, existing: SkillFiles) -> SkillFiles:
     found = read_skill_md(existing.files[SKILL_MD], existing.name)
     kind = found.manifest.kind if found.manifest else None
     body = templates.retold(found.body, text.trigger, text.steps) if found.body.strip() else ""
-    source = existing.files.get(SOURCE_FILES.get(text.kind, ""), "")
+    entry = next(iter(find_entries(text.kind, existing.files)), "")
+    source = existing.files.get(entry, "")
     if text.kind is not SkillKind.PROMPT and (kind is not text.kind or not source):
         return render_skill(_filled(text), existing)
-    kept = render_skill(replace(text, body=body, source=source), existing)
-    tests = cases_of(existing) if text.kind in SOURCE_FILES else {}
+    kept = render_skill(replace(text, body=body, source=source, entry=entry), existing)
+    tests = cases_in(existing.files) if text.kind in SOURCE_FILES else {}
     return SkillFiles(name=kept.name, files=dict(sorted({**kept.files, **tests}.items())))
 
 
-def _foreign(existing: SkillFiles | None) -> dict[str, str]:
+def _is_case(path: str) -> bool:
+    return path != TRIGGERS and _CASE_FILE.fullmatch(path) is not None
+
+
+def _foreign(existing: SkillFiles | None, kind: SkillKind) -> dict[str, str]:
+    """Not what is run, as it was or will be, and not its tests."""
     if existing is None:
         return {}
-    ours = {SKILL_MD, *SOURCE_FILES.values()}
-    return {
-        path: text
-        for path, text in existing.files.items()
-        if path not in ours and not _CASE_FILE.fullmatch(path)
-    }
+    before = _manifest_of(existing)
+    ours = {SKILL_MD, *ENTRIES[kind], *(ENTRIES[before.kind] if before else ())}
+    return {path: text for path, text in existing.files.items() if path not in ours and not _is_case(path)}
 
 
-def _manifest(text: SkillText, existing: SkillFiles | None) -> Manifest:
+def _manifest(text: SkillText, existing: SkillFiles | None, marks: Mapping[str, str]) -> Manifest:
     before = _manifest_of(existing)
     version = text.version or (bumped(before.version) if before else FIRST_VERSION)
     metadata = {"version": version, "forge-kind": text.kind.value}
     if before is None:
-        metadata["forge-origin"] = BUILDER_CREATED
+        metadata |= marks
         given = Manifest(name=text.name, description=text.description)
     else:
         metadata = {**before.metadata, **metadata}

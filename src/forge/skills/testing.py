@@ -1,0 +1,133 @@
+"""A skill's own tests, run as the skill would be: `tests/*.json`, each says what goes in and what must come out."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import ValidationError
+
+from forge.errors import SandboxTooWeak
+from forge.skills.comparing import difference
+from forge.skills.execution import Ended, LogLine, RunEnd
+from forge.skills.manifest import SKILL_MD
+from forge.skills.models import Case, SkillCase, SkillKind, SkillProblem
+from forge.skills.validation import MOST_CASES, first_error, validate
+from forge.skills.views import SkillTestReport
+from forge.skills.writing import cases_in
+
+MOST_TIME_S = 60.0
+"""Of all tests together."""
+MOST_SHOWN = 2000
+"""Of what it wrote, its end."""
+WEBASSEMBLY = "WebAssembly"
+
+
+class Tried(Protocol):
+    """One run of a skill that is not saved."""
+
+    @property
+    def ended(self) -> Ended: ...
+    @property
+    def logs(self) -> Sequence[LogLine]: ...
+    @property
+    def sandbox(self) -> str | None:
+        """How well a program was locked in; None for a script, which can touch nothing."""
+        ...
+
+
+TryFiles = Callable[[str, SkillKind, Mapping[str, bytes], str], Awaitable[Tried]]
+"""Runs a script or program once, with nothing granted: its name, kind and files, and the JSON that goes in."""
+
+
+@dataclass(frozen=True)
+class _Ran:
+    case: Case
+    output: str = ""
+    sandbox: str = ""
+
+
+class SkillTests:
+    def __init__(self, run: TryFiles) -> None:
+        self._run = run
+
+    async def run(self, name: str, files: Mapping[str, bytes]) -> SkillTestReport:
+        """Of instructions nothing is run: they are checked."""
+        found = validate(name, files)
+        if found.manifest is None or not found.valid:
+            return _stopped(name, SKILL_MD, _told(found.problems[0]))
+        kind = found.manifest.kind
+        if kind is SkillKind.PROMPT:
+            return SkillTestReport(
+                skill=name, passed=True, ran=False, cases=[Case(name=SKILL_MD, passed=True)]
+            )
+        cases = cases_in(files)
+        if not cases:
+            return _stopped(name, "tests", "There is no test: add one, such as tests/first.json.")
+        if len(cases) > MOST_CASES:
+            return _stopped(name, "tests", f"There are more than {MOST_CASES} tests.")
+        try:
+            return await self._run_all(name, kind, files, cases)
+        except SandboxTooWeak as error:
+            why = f"It was not run: {error.message}. {error.hint or ''}".strip()
+            return SkillTestReport(skill=name, passed=False, ran=False, output=why)
+
+    async def _run_all(
+        self, name: str, kind: SkillKind, files: Mapping[str, bytes], cases: Mapping[str, bytes]
+    ) -> SkillTestReport:
+        started = time.monotonic()
+        ran: list[_Ran] = []
+        for path, data in cases.items():
+            if time.monotonic() - started > MOST_TIME_S:
+                late = f"It was not tried: the tests before it took more than {MOST_TIME_S:g} seconds."
+                ran.append(_Ran(Case(name=path, passed=False, detail=late)))
+            else:
+                ran.append(await self._run_one(name, kind, files, (path, data)))
+        return SkillTestReport(
+            skill=name,
+            passed=all(one.case.passed for one in ran),
+            ran=True,
+            cases=[one.case for one in ran],
+            sandbox=next((one.sandbox for one in ran if one.sandbox), ""),
+            duration_ms=round((time.monotonic() - started) * 1000),
+            output=next((one.output for one in ran if not one.case.passed and one.output), ""),
+        )
+
+    async def _run_one(
+        self, name: str, kind: SkillKind, files: Mapping[str, bytes], test: tuple[str, bytes]
+    ) -> _Ran:
+        path, data = test
+        try:
+            case = SkillCase.model_validate_json(data)
+        except ValidationError as error:
+            return _Ran(Case(name=path, passed=False, detail=f"This is no test: {first_error(error)}."))
+        tried = await self._run(name, kind, files, json.dumps(case.input))
+        detail = _judged(tried.ended, case)
+        return _Ran(
+            Case(name=case.name, passed=not detail, detail=detail),
+            _written(tried) if detail else "",
+            tried.sandbox or WEBASSEMBLY,
+        )
+
+
+def _stopped(name: str, what: str, why: str) -> SkillTestReport:
+    case = Case(name=what, passed=False, detail=why)
+    return SkillTestReport(skill=name, passed=False, ran=False, cases=[case], output=why)
+
+
+def _judged(ended: Ended, case: SkillCase) -> str:
+    """What is wrong; nothing when it passed."""
+    if ended.end is not RunEnd.DONE:
+        lines = ended.error.strip().splitlines()
+        return lines[0] if lines else f"It ended with {ended.end.value}, and said nothing."
+    return difference(case.expect, ended.output) or ""
+
+
+def _written(tried: Tried) -> str:
+    lines = [line.message for line in tried.logs] + [tried.ended.error]
+    return "\n".join(line for line in lines if line)[-MOST_SHOWN:]
+
+
+def _told(problem: SkillProblem) -> str:
+    return f"line {problem.line}: {problem.message}" if problem.line else problem.message

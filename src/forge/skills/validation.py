@@ -1,0 +1,204 @@
+"""Whether a folder is a skill, and what is worth knowing about it. Everything is read, nothing is executed."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from pydantic import TypeAdapter, ValidationError
+
+from forge.errors import ForgeError, Invalid
+from forge.llm.pricing import estimate_tokens
+from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
+from forge.skills.entries import SCRIPTS, entry_of
+from forge.skills.manifest import MOST_PROBLEMS, SKILL_MD, Reading, read_skill_md
+from forge.skills.models import Capability, Manifest, SkillCase, SkillKind, SkillProblem
+from forge.skills.sourcecode import source_problems
+from forge.skills.views import TriggerCase, Validation
+from forge.skills.wishes import asks_of
+from forge.skills.writing import TRIGGERS, cases_in
+
+MOST_CASES = 20
+MOST_TRIGGERS = 20
+ADVISED_LINES = 500
+ADVISED_TOKENS = 5000
+MOST_OF_A_KIND = 5
+"""Warnings that say the same of several places."""
+
+TriggerCases: TypeAdapter[list[TriggerCase]] = TypeAdapter(list[TriggerCase])
+
+_LINK = re.compile(r"\]\(<?(?P<link>[^)\s>]{1,300})")
+_NAMED = re.compile(r"`(?P<code>(?:scripts|references|assets)/[\w./-]{1,200})`")
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|[#/<{$]")
+_SECRET = re.compile(
+    r"sk-(?:ant|proj|or)-[\w-]{20,}|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|glpat-[\w-]{20,}|AKIA[0-9A-Z]{16}"
+    r"|AIza[\w-]{35}|xox[abprs]-[\w-]{10,}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,}"
+    r"|-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----"
+)
+
+
+def validate(name: str, files: Mapping[str, bytes]) -> Validation:
+    """Of the skill that lies, or would lie, in the folder of this name. It blocks for as long as reading takes."""
+    try:
+        _check_folder(files)
+        reading = read_skill_md(manifest_text(files[SKILL_MD]), name)
+    except ForgeError as error:
+        return Validation(valid=False, problems=[SkillProblem(message=error.message, hint=error.hint)])
+    problems = [*reading.problems]
+    if reading.manifest is not None:
+        problems += _in_files(reading.manifest, files)
+    problems += [*_about_body(reading, files), *_secrets(files)]
+    problems.sort(key=lambda problem: problem.is_warning)
+    return Validation(
+        valid=not any(not problem.is_warning for problem in problems),
+        problems=problems[:MOST_PROBLEMS],
+        manifest=reading.manifest,
+        asks=asks_of(reading.manifest, []) if reading.manifest else [],
+    )
+
+
+def _check_folder(files: Mapping[str, bytes]) -> None:
+    if SKILL_MD not in files:
+        raise Invalid(f"A skill needs a {SKILL_MD}.")
+    for path in files:
+        check_path(path)
+    check_sizes({path: len(data) for path, data in files.items()})
+
+
+def _in_files(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
+    if manifest.kind is SkillKind.PROMPT:
+        yield from _idle(manifest, files)
+    else:
+        yield from _entry(manifest, files)
+        yield from _cases(files)
+    yield from _combinations(manifest)
+    yield from _triggers(files)
+
+
+def _entry(manifest: Manifest, files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
+    try:
+        entry = entry_of(manifest.kind, files, manifest.name)
+    except ForgeError as error:
+        yield SkillProblem(message=error.message, hint=error.hint)
+    else:
+        yield from source_problems(entry, files[entry])
+
+
+def _idle(manifest: Manifest, files: Collection[str]) -> Iterator[SkillProblem]:
+    """Other clients have scripts beside their instructions; ours at the root are there to be run."""
+    if "forge-kind" not in manifest.metadata and (
+        found := next((one for one in SCRIPTS if one in files), None)
+    ):
+        hint = "Write `forge-kind: script` below `metadata`, if it is to be run."
+        yield _warning(f"Nothing runs {found}: the skill does not say that it is a script.", hint)
+
+
+def _combinations(manifest: Manifest) -> Iterator[SkillProblem]:
+    asked = set(manifest.capabilities)
+    if manifest.kind is SkillKind.LOCAL:
+        for one in sorted(asked & {Capability.HTTP_GET, Capability.HTTP_POST}):
+            hint = "Let a script do that, or pass it what was fetched."
+            yield _warning(f"A program has no network, and {one} does not give it one.", hint)
+        for one in sorted(asked & {Capability.KV, Capability.RECALL_MEMORY, Capability.LOG}):
+            yield _warning(
+                f"A program cannot ask Forge for anything while it runs: {one} is of no use.", None
+            )
+    for key, (capabilities, wanted) in _SCOPED.items():
+        asking = sorted(asked & capabilities)
+        if asking and not manifest.metadata.get(key, "").split() and manifest.kind is not SkillKind.LOCAL:
+            hint = f"Name them: `{key}: …` below `metadata`."
+            yield _warning(f"It asks for {' and '.join(asking)} and does not say {wanted}.", hint)
+        if manifest.metadata.get(key, "").split() and not asking:
+            hint = f"Add {' or '.join(sorted(capabilities))} to `forge-capabilities`."
+            yield _warning(f"`{key}` is of no use without the capability it belongs to.", hint)
+
+
+_SCOPED: Mapping[str, tuple[frozenset[Capability], str]] = {
+    "forge-hosts": (frozenset({Capability.HTTP_GET, Capability.HTTP_POST}), "which hosts it wants to reach"),
+    "forge-env": (frozenset({Capability.READ_ENV}), "which variables it wants to read"),
+    "forge-secrets": (frozenset({Capability.GET_SECRET}), "which secrets it wants to use"),
+    "forge-commands": (frozenset({Capability.EXEC_COMMAND}), "which programs it wants to start"),
+}
+
+
+def _cases(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
+    cases = cases_in(files)
+    if len(cases) > MOST_CASES:
+        yield _warning(f"There are {len(cases)} tests; {MOST_CASES} at most are run.", None)
+    for path, data in cases.items():
+        try:
+            SkillCase.model_validate_json(data)
+        except ValidationError as error:
+            yield _warning(
+                f"{path} is no test: {first_error(error)}.", "It has `name`, `input` and `expect`."
+            )
+
+
+def _triggers(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
+    if TRIGGERS not in files:
+        return
+    hint = 'It is a list of `{"say": "…", "should": true}`.'
+    try:
+        found = TriggerCases.validate_json(files[TRIGGERS])
+    except ValidationError as error:
+        yield _warning(f"{TRIGGERS} cannot be read: {first_error(error)}.", hint)
+    else:
+        if len(found) > MOST_TRIGGERS:
+            yield _warning(f"{TRIGGERS} has {len(found)} cases; {MOST_TRIGGERS} at most are tried.", None)
+
+
+def first_error(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
+
+
+def _about_body(reading: Reading, files: Collection[str]) -> Iterator[SkillProblem]:
+    if reading.manifest is None:
+        return
+    lines, tokens = reading.body.count("\n"), estimate_tokens(len(reading.body.encode()))
+    if lines > ADVISED_LINES or tokens > ADVISED_TOKENS:
+        hint = "Put what is not always needed into files of its own: all of it is read each time the skill is used."
+        yield _warning(f"The instructions are long: {lines:,} lines, about {tokens:,} tokens.", hint)
+    missing = [path for path in _referred(reading.body) if not _is_there(path, files)]
+    for path in missing[:MOST_OF_A_KIND]:
+        yield _warning(
+            f"The instructions refer to {path}, and there is no such file.", "Add it, or correct the path."
+        )
+
+
+def _referred(body: str) -> Iterator[str]:
+    """Files of the skill that are linked or named, each once."""
+    seen: set[str] = set()
+    for pattern in (_LINK, _NAMED):
+        for match in pattern.finditer(body):
+            path = match[1].partition("#")[0].removeprefix("./")
+            is_file = ("." in path or "/" in path) and ".." not in path.split("/")
+            if is_file and path not in seen and not _SCHEME.match(path):
+                seen.add(path)
+                yield path
+
+
+def _is_there(path: str, files: Collection[str]) -> bool:
+    folder = path.rstrip("/") + "/"
+    return path in files or any(one.startswith(folder) for one in files)
+
+
+def _secrets(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
+    """Only what cannot be anything else; the value is not repeated."""
+    found = 0
+    for path, data in files.items():
+        text = text_of(data)
+        match = _SECRET.search(text) if text else None
+        if text and match and found < MOST_OF_A_KIND:
+            found += 1
+            line = text.count("\n", 0, match.start()) + 1
+            hint = "Remove it and have it replaced; ask for it with get_secret."
+            yield SkillProblem(
+                line=line if path == SKILL_MD else None,
+                message=f"{path}, line {line}: this looks like a secret ({match[0][:4]}…).",
+                hint=hint,
+                is_warning=True,
+            )
+
+
+def _warning(message: str, hint: str | None) -> SkillProblem:
+    return SkillProblem(message=message, hint=hint, is_warning=True)
