@@ -4,7 +4,7 @@ BIN := .venv/bin
 NPM := $(BIN)/python scripts/node.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run recall dev tools test test-python test-web check fix types docs bench wheel lock clean
+.PHONY: help install run recall runtimes dev tools test test-python test-web check fix types docs bench wheel lock clean
 
 help: ## List what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,8 @@ run: install ## Start Forge (ARGS="--port 9000" to say more)
 
 recall: ## Add what bots need to find memories by meaning (a download of 100 MB)
 	@$(PYTHON) scripts/install.py --recall
+
+runtimes: install ## Build the runtimes of skills, if what they are made from has changed
 
 dev: ## Set up for development: checkers, test tools, a browser
 	@$(PYTHON) scripts/install.py --dev
@@ -56,5 +58,5 @@ lock: tools ## Resolve the locks again (ARGS=--upgrade for newer versions)
 	@$(BIN)/python scripts/lock.py $(ARGS)
 
 clean: ## Remove everything that was made here
-	rm -rf .venv web/node_modules src/forge/web dist build .ruff_cache .pytest_cache .hypothesis .schemathesis \
-		.import_linter_cache .grimp_cache web/openapi.json
+	rm -rf .venv web/node_modules runtimes/node_modules src/forge/web src/forge/skills/wasm/built dist build \
+		.ruff_cache .pytest_cache .hypothesis .schemathesis .import_linter_cache .grimp_cache web/openapi.json

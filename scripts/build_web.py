@@ -1,7 +1,8 @@
-"""The hatch build hook: a wheel always carries the built web app, so that whoever installs it needs no Node.
+"""The hatch build hook: a wheel always carries the built web app and the runtimes of skills, so that whoever installs
+it needs neither Node nor what makes WebAssembly.
 
-An editable install skips it (`make install` builds the web itself), and so does a source archive that
-already carries a built web. Node comes from PATH, else as a build dependency.
+An editable install skips it (`make install` builds both itself), and so does a source archive that already carries what
+was built. Node comes from PATH, else as a build dependency.
 """
 
 import sys
@@ -14,35 +15,48 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 # hatch loads this file by its path, which leaves its neighbours out of reach.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import build_runtimes
 import node
 import web_app
 
 PYTHON_SCRIPTS = Path(sys.executable).parent
-PAGE_IN_WHEEL = "forge/web/index.html"
+IN_WHEEL = ("forge/web/index.html", "forge/skills/wasm/built/runtimes.json")
+RUNTIME_TOOLS = ["componentize-py==0.25.1", "wasmtime==50.0.1"]
 
 
 class WebBuildHook(BuildHookInterface[Any]):
     def dependencies(self) -> list[str]:
-        return [] if self._is_built or node.find(PYTHON_SCRIPTS) else [node.PACKAGE]
+        if self._has_web and self._has_runtimes:
+            return []
+        needed = [] if self._has_runtimes else RUNTIME_TOOLS
+        return needed if node.find(PYTHON_SCRIPTS) else [*needed, node.PACKAGE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        if version != "editable" and not self._is_built:
+        if version == "editable":
+            return
+        if not self._has_web:
             web_app.refresh(Path(self.root), node.require(PYTHON_SCRIPTS))
+        if not self._has_runtimes:
+            build_runtimes.refresh(Path(self.root), node.require(PYTHON_SCRIPTS), Path(sys.executable))
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if self.target_name == "wheel" and version != "editable":
-            refuse_without_web(Path(artifact_path))
+            refuse_without(Path(artifact_path))
 
     @property
-    def _is_built(self) -> bool:
+    def _has_web(self) -> bool:
         return web_app.built_page(Path(self.root)).is_file()
 
+    @property
+    def _has_runtimes(self) -> bool:
+        return build_runtimes.manifest(Path(self.root)).is_file()
 
-def refuse_without_web(wheel: Path) -> None:
+
+def refuse_without(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        has_page = PAGE_IN_WHEEL in archive.namelist()
-    if not has_page:
+        missing = set(IN_WHEEL) - set(archive.namelist())
+    if missing:
         wheel.unlink()
         raise RuntimeError(
-            f"The wheel has no {PAGE_IN_WHEEL}; it was removed. Does pyproject.toml leave src/forge/web out?"
+            f"The wheel has no {' and no '.join(sorted(missing))}; it was removed. Does pyproject.toml leave it out?"
         )

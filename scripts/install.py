@@ -14,6 +14,7 @@ import argparse
 import time
 from pathlib import Path
 
+import build_runtimes
 import chromium
 import node
 import web_app
@@ -34,6 +35,8 @@ def install(root: Path, what: str) -> None:
         refresh_web(environment, what)
     else:
         print("No web/package.json: the web app is not built.")
+    if what != "tools" and build_runtimes.has_sources(root):
+        refresh_runtimes(environment)
     if what == "dev":
         chromium.ensure(environment)
 
@@ -48,6 +51,13 @@ def refresh_web(environment: Environment, what: str) -> None:
         web_app.refresh_packages(root, found)
     else:
         web_app.refresh(root, found)
+
+
+def refresh_runtimes(environment: Environment) -> None:
+    """Build the runtimes of skills where they are stale, with tools that are brought for that alone."""
+    if not build_runtimes.is_fresh(environment.root):
+        found = node.find(environment.scripts) or install_node(environment)
+        build_runtimes.refresh_in(environment, found)
 
 
 def install_node(environment: Environment) -> node.Node:

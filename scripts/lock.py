@@ -21,6 +21,7 @@ LOCKS = {
     "dev": ["pyproject.toml", "--extra", "recall", "--group", "dev", "--constraints", "locks/recall.txt"],
     "build": ["--group", "build", "--constraints", "locks/dev.txt"],
     "node": ["--group", "node"],
+    "runtimes": ["--group", "runtimes"],
 }
 
 

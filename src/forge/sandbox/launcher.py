@@ -86,12 +86,12 @@ def _confine(policy: dict[str, Any]) -> None:
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     _checked(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     if policy["landlock"]:
-        _landlock(**policy["landlock"])
+        restrict_files(**policy["landlock"])
     if policy["seccomp"]:
-        _seccomp(bytes.fromhex(policy["seccomp"]))
+        restrict_calls(bytes.fromhex(policy["seccomp"]))
 
 
-def _landlock(read_only: list[str], writable: list[str], devices: list[str], ports: list[int]) -> None:
+def restrict_files(read_only: list[str], writable: list[str], devices: list[str], ports: list[int]) -> None:
     abi = _checked(libc.syscall(CREATE_RULESET, None, 0, 1))
     handled = (1 << RIGHTS_OF_ABI.get(abi, ALL_RIGHTS)) - 1
     attributes = struct.pack("<QQQ", handled, TCP_RIGHTS if abi >= 4 else 0, SCOPES if abi >= 6 else 0)
@@ -118,7 +118,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
     os.close(fd)
 
 
-def _seccomp(program: bytes) -> None:
+def restrict_calls(program: bytes) -> None:
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("<HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
     _checked(libc.prctl(PR_SET_SECCOMP, SECCOMP_FILTER, ctypes.c_char_p(header), 0, 0))

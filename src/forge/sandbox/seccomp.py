@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
-from forge.sandbox.syscalls import NUMBERS
+from forge.sandbox.syscalls import NUMBERS, STARTING
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 X32_BIT = 0x40000000
@@ -20,6 +20,7 @@ LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16
 
 NEW_NAMESPACE = 0x7E020000
+NEW_THREAD = 0x00010000
 SETUID_BITS = 0o6000
 CREATES = 0o20000100
 """O_CREAT, and the bit that makes O_TMPFILE of O_DIRECTORY."""
@@ -85,8 +86,13 @@ class Rule:
     answer: int
 
 
-def build_filter(machine: str, families: tuple[Family, ...], *, own_namespaces: bool) -> bytes:
-    """The program as the kernel takes it. In a network of its own a command may use UDP, and serve."""
+def build_filter(
+    machine: str, families: tuple[Family, ...], *, own_namespaces: bool, may_start: bool = True
+) -> bytes:
+    """The program as the kernel takes it. In a network of its own a command may use UDP, and serve.
+
+    What may not start anything has no other programs and no children; threads it has.
+    """
     numbers = NUMBERS[machine]
     program = [
         Instruction(LOAD, ARCHITECTURE_AT),
@@ -97,6 +103,8 @@ def build_filter(machine: str, families: tuple[Family, ...], *, own_namespaces: 
     if machine == "x86_64":
         program += [Instruction(AT_LEAST, X32_BIT, 0, 1), Instruction(RETURN, KILL)]
     rules = _on_arguments(numbers) + _sockets(numbers, families, datagrams=own_namespaces)
+    if not may_start:
+        rules += _starting(machine)
     for rule in (*rules, *_always(numbers, own_namespaces=own_namespaces)):
         program += _assemble(rule)
     program.append(Instruction(RETURN, ALLOW))
@@ -134,6 +142,12 @@ def _on_arguments(numbers: dict[str, int]) -> list[Rule]:
             tests = (Test(flags_at, ANY_BIT, CREATES), Test(mode_at, ANY_BIT, SETUID_BITS))
             rules.append(Rule(numbers[name], tests, _error(errno.EPERM)))
     return rules
+
+
+def _starting(machine: str) -> list[Rule]:
+    rules = [Rule(number, (), _error(errno.EPERM)) for number in STARTING[machine].values()]
+    children = Test(0, EQUAL, 0, mask=NEW_THREAD)
+    return [*rules, Rule(NUMBERS[machine]["clone"], (children,), _error(errno.EPERM))]
 
 
 def _sockets(numbers: dict[str, int], families: tuple[Family, ...], *, datagrams: bool) -> list[Rule]:

@@ -170,3 +170,9 @@ EVERYWHERE = {
 """Calls since Linux 5.1 have the same number on every processor."""
 
 NUMBERS = {"x86_64": X86_64 | EVERYWHERE, "aarch64": AARCH64 | EVERYWHERE}
+
+STARTING = {
+    "x86_64": {"fork": 57, "vfork": 58, "execve": 59, "execveat": 322},
+    "aarch64": {"execve": 221, "execveat": 281},
+}
+"""Calls that make a process or put another program into this one, denied to those that have no use for any."""

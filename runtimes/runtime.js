@@ -1,0 +1,214 @@
+// The JavaScript side of a skill: what it can call, how its source becomes `run`, and how its failures are told.
+// A skill may change any of this, and changes it for itself alone: nothing here outlives one call.
+import { call } from 'forge:skill/host@1.0.0';
+
+const { parse, stringify } = JSON;
+const { assign } = Object;
+const evaluate = eval; // under another name it evaluates among the globals, not in here
+const global = globalThis;
+const MOST_TEXT = 8000;
+const RANDOM_AT_ONCE = 256;
+const ASYNCHRONOUS =
+  'run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async, await and promises.';
+
+let reserve = new ArrayBuffer(1 << 18); // given back when memory is out, so that this can still be said
+
+class HostError extends Error {
+  get name() {
+    return 'HostError';
+  }
+}
+
+function ask(op, args) {
+  let reply;
+  try {
+    reply = call(op, stringify(args));
+  } catch (error) {
+    throw new HostError(typeof error?.payload === 'string' ? error.payload : `${error?.message ?? error}`);
+  }
+  return parse(reply);
+}
+
+// ---- what a skill can call
+
+function fetch(url, { method = 'GET', headers = {}, body = null } = {}) {
+  const reply = ask('http', { method: `${method}`.toUpperCase(), url: `${url}`, headers, body });
+  return {
+    status: reply.status,
+    ok: reply.status >= 200 && reply.status < 300,
+    headers: reply.headers,
+    text: () => reply.body,
+    json: () => parse(reply.body),
+  };
+}
+
+const kv = {
+  get: (key) => ask('kv.get', { key }),
+  set: (key, value) => ask('kv.set', { key, value: value ?? null }),
+  delete: (key) => ask('kv.delete', { key }),
+  keys: (prefix = '') => ask('kv.keys', { prefix }),
+};
+const secrets = { get: (name) => ask('secret', { name }) };
+const env = { get: (name) => ask('env', { name }) };
+const memory = { recall: (query, limit = 5) => ask('memory', { query, limit }) };
+const files = {
+  read: (path) => ask('file.read', { path }),
+  write: (path, text) => ask('file.write', { path, text }),
+  list: (path = '.') => ask('file.list', { path }),
+};
+const exec = (argv, input = '') => ask('exec', { argv, input });
+
+function shown(value) {
+  if (typeof value === 'string') return value;
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  try {
+    return stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+const logger =
+  (level) =>
+  (...values) => {
+    ask('log', { level, message: values.map(shown).join(' ') });
+  };
+const console = {
+  log: logger('info'),
+  info: logger('info'),
+  debug: logger('debug'),
+  warn: logger('warn'),
+  error: logger('error'),
+};
+
+// The engine's own generator stands in the snapshot: every call would draw the same numbers.
+let drawn = [];
+function random() {
+  if (drawn.length === 0) drawn = ask('random', { count: RANDOM_AT_ONCE });
+  return drawn.pop() / 4294967296;
+}
+
+const crypto = {
+  getRandomValues(array) {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = random() * 256;
+    return array;
+  },
+  randomUUID() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    bytes[6] = (bytes[6] & 0x0f) | 0x40;
+    bytes[8] = (bytes[8] & 0x3f) | 0x80;
+    const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  },
+};
+
+assign(global, { fetch, kv, secrets, env, memory, files, exec, console, crypto, HostError });
+Math.random = random;
+
+// ---- from source to `run`
+
+// `export` is all of a module that one file needs, so it is taken away where a line begins with it. Names and lines stay.
+const EXPORT = /^([ \t]*)export[ \t]+/m;
+const EXPORTED_NAMES = /^([ \t]*)export[ \t]*\{([^}]*)\}[ \t]*;?/gm;
+const DEFAULT = /^([ \t]*)export[ \t]+default[ \t]+/gm;
+const DECLARED = /^([ \t]*)export[ \t]+(?=(?:async|function|const|let|var|class)\b)/gm;
+
+function withoutExports(source) {
+  return source
+    .replace(EXPORTED_NAMES, (_, indent, names) => `${indent}${names.split(',').map(exported).join('')}`)
+    .replace(DEFAULT, '$1module.exports.default = ')
+    .replace(DECLARED, '$1');
+}
+
+function exported(name) {
+  const [from, to = from] = name.trim().split(/\s+as\s+/);
+  return from ? `module.exports[${stringify(to)}] = ${from};` : '';
+}
+
+function isModule(source) {
+  if (!EXPORT.test(source) && !source.includes('export{')) return false;
+  try {
+    new Function(source);
+    return false; // `export` stood in a text or a comment
+  } catch (error) {
+    return error instanceof SyntaxError;
+  }
+}
+
+function load(source) {
+  const module = { exports: {} };
+  assign(global, { module, exports: module.exports });
+  if (source.includes('context') || source.includes('settings')) {
+    const context = ask('context', {});
+    assign(global, { context, settings: context.settings ?? {} });
+  }
+  const text = isModule(source) ? withoutExports(source) : source;
+  const named = evaluate(`${text}\n;typeof run === 'function' ? run : undefined`);
+  const given = module.exports;
+  return [named, given.default, given.run, given].find((found) => typeof found === 'function');
+}
+
+// ---- telling how it ended
+
+function refuseNotFinite(key, value) {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${key || 'it'} is ${value}`);
+  return value;
+}
+
+function written(value) {
+  try {
+    const text = stringify(value === undefined ? null : value);
+    if (text === undefined) throw new TypeError(`it is a ${typeof value}`);
+    if (text.includes('null')) stringify(value, refuseNotFinite);
+    return text;
+  } catch (error) {
+    if (isOutOfMemory(error)) throw error;
+    throw failure('output', `what run gave is no JSON: ${textOf(error)}`);
+  }
+}
+
+const isOutOfMemory = (error) => error instanceof InternalError && error.message === 'out of memory';
+
+function textOf(error) {
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : shown(error);
+    return `${text}`.slice(0, MOST_TEXT);
+  } catch {
+    return 'something that cannot be shown was thrown';
+  }
+}
+
+function stackOf(error) {
+  const stack = error instanceof Error && typeof error.stack === 'string' ? error.stack : '';
+  const own = stack.split('\n').filter((line) => line.includes('<input>'));
+  return own.join('\n').replaceAll('<input>', 'skill.js').slice(0, MOST_TEXT);
+}
+
+const failure = (kind, message, stack = '') => ({ isFailure: true, told: stringify({ kind, message, stack }) });
+
+function toldOf(error, otherwise) {
+  if (error?.isFailure) return error.told;
+  if (isOutOfMemory(error)) {
+    reserve = null;
+    return failure('memory', 'out of memory').told;
+  }
+  return failure(otherwise, textOf(error), stackOf(error)).told;
+}
+
+export function run(source, input) {
+  let entry;
+  try {
+    entry = load(source);
+    if (!entry) throw failure('unusable', 'there is no function run(input) in skill.js');
+  } catch (error) {
+    throw toldOf(error, error instanceof SyntaxError ? 'unusable' : 'raised');
+  }
+  try {
+    const value = entry(parse(input));
+    if (typeof value?.then === 'function') throw failure('unusable', ASYNCHRONOUS);
+    return written(value);
+  } catch (error) {
+    throw toldOf(error, 'raised');
+  }
+}

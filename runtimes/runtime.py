@@ -1,0 +1,277 @@
+"""The Python side of a skill: what it can call, how its source becomes `run`, and how its failures are told.
+
+A skill may change any of this, and changes it for itself alone: nothing here outlives one call. There are no files
+inside, so what is not imported here cannot be imported by a skill.
+"""
+
+# ruff: noqa: F401, ANN, BLE001, S102, S311
+import abc
+import array
+import ast
+import base64
+import binascii
+import bisect
+import builtins
+import calendar
+import cmath
+import codecs
+import collections
+import collections.abc
+import colorsys
+import configparser
+import contextlib
+import copy
+import csv
+import dataclasses
+import datetime
+import decimal
+import difflib
+import email
+import email.message
+import email.parser
+import email.policy
+import email.utils
+import enum
+import fnmatch
+import fractions
+import functools
+import graphlib
+import hashlib
+import heapq
+import hmac
+import html
+import html.entities
+import html.parser
+import importlib
+import inspect
+import io
+import ipaddress
+import itertools
+import json
+import keyword
+import linecache
+import locale
+import math
+import mimetypes
+import numbers
+import operator
+import os
+import os.path
+import pathlib
+import pprint
+import random
+import re
+import secrets
+import shlex
+import statistics
+import string
+import struct
+import sys
+import textwrap
+import time
+import tokenize
+import tomllib
+import traceback
+import types
+import typing
+import unicodedata
+import urllib.parse
+import uuid
+import warnings
+import weakref
+import xml.etree.ElementTree
+import zlib
+
+import wit_world
+from componentize_py_types import Err
+from wit_world.imports import host
+
+MOST_TEXT = 8000
+FILE = "skill.py"
+ASYNCHRONOUS = (
+    "run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async and await."
+)
+_reserve = [bytearray(1 << 18)]
+"""Given back when memory is out, so that this can still be said."""
+
+# First uses that make or load something: here, so that they are in the snapshot and not in every call.
+json.dumps({"a": [1, 2.5, None, "é"]})
+json.loads('{"a": [1, 2.5, null, "x"]}')
+re.compile(r"\w+")
+datetime.datetime.strptime("2026-01-01", "%Y-%m-%d")
+"é".encode("latin-1").decode("utf-16", "replace")
+"a".encode("idna")
+mimetypes.init()
+
+
+class HostError(Exception):
+    """What the host could not do: a file that is not there, a host that is not on the list."""
+
+
+def ask(op, **arguments):
+    try:
+        reply = host.call(op, json.dumps(arguments, allow_nan=False))
+    except Err as error:
+        raise HostError(error.value) from None
+    return json.loads(reply)
+
+
+class Response:
+    def __init__(self, reply):
+        self.status = reply["status"]
+        self.headers = reply["headers"]
+        self.text = reply["body"]
+        self.ok = 200 <= self.status < 300
+
+    def json(self):
+        return json.loads(self.text)
+
+
+def fetch(url, method="GET", headers=None, body=None):
+    return Response(ask("http", method=method.upper(), url=str(url), headers=headers or {}, body=body))
+
+
+class kv:  # noqa: N801
+    @staticmethod
+    def get(key, default=None):
+        found = ask("kv.get", key=key)
+        return default if found is None else found
+
+    @staticmethod
+    def set(key, value):
+        ask("kv.set", key=key, value=value)
+
+    @staticmethod
+    def delete(key):
+        return ask("kv.delete", key=key)
+
+    @staticmethod
+    def keys(prefix=""):
+        return ask("kv.keys", prefix=prefix)
+
+
+class env:  # noqa: N801
+    @staticmethod
+    def get(name):
+        return ask("env", name=name)
+
+
+class files:  # noqa: N801
+    @staticmethod
+    def read(path):
+        return ask("file.read", path=str(path))
+
+    @staticmethod
+    def write(path, text):
+        ask("file.write", path=str(path), text=text)
+
+    @staticmethod
+    def list(path="."):
+        return ask("file.list", path=str(path))
+
+
+def get_secret(name):
+    return ask("secret", name=name)
+
+
+def recall_memory(query, limit=5):
+    return ask("memory", query=query, limit=limit)
+
+
+def exec_command(argv, input=""):
+    return ask("exec", argv=list(argv), input=input)
+
+
+def log(*values, level="info"):
+    ask("log", level=level, message=" ".join(map(str, values)))
+
+
+def print_to_log(*values, sep=" ", end="\n", file=None, flush=False):
+    """`end`, `file` and `flush` are taken, since programs give them, and mean nothing: there are lines."""
+    ask("log", level="info", message=(" " if sep is None else sep).join(map(str, values)))
+
+
+CALLABLE = {
+    "fetch": fetch,
+    "kv": kv,
+    "env": env,
+    "files": files,
+    "get_secret": get_secret,
+    "recall_memory": recall_memory,
+    "exec_command": exec_command,
+    "log": log,
+    "print": print_to_log,
+    "HostError": HostError,
+}
+
+
+class Failure(Exception):
+    def __init__(self, kind, message, stack=""):
+        super().__init__(kind)
+        self.told = json.dumps({"kind": kind, "message": message[:MOST_TEXT], "stack": stack[:MOST_TEXT]})
+
+
+def load(source):
+    try:
+        code = compile(source, FILE, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise Failure("unusable", message_of(error)) from None
+    names = {"__name__": "skill", "__builtins__": builtins, **CALLABLE}
+    if "context" in source or "settings" in source:
+        names["context"] = context = ask("context")
+        names["settings"] = context.get("settings") or {}
+    exec(code, names)
+    entry = names.get("run")
+    if not callable(entry):
+        raise Failure("unusable", f"there is no function run(input) in {FILE}")
+    return entry
+
+
+def written(value):
+    if inspect.isawaitable(value):
+        raise Failure("unusable", ASYNCHRONOUS)
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Failure("output", f"what run gave is no JSON: {error}") from None
+
+
+def failure_of(error, source):
+    if isinstance(error, Failure):
+        return error
+    if isinstance(error, MemoryError):
+        _reserve.clear()
+        return Failure("memory", "out of memory")
+    kind = "stack" if isinstance(error, RecursionError) else "raised"
+    return Failure(kind, message_of(error), stack_of(error, source))
+
+
+def message_of(error):
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{FILE}, line {error.lineno}: {error.msg}"
+    try:
+        text = str(error)
+    except Exception:
+        text = "something that cannot be shown was raised"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def stack_of(error, source):
+    """Only the author's own lines."""
+    frames = []
+    lines = source.splitlines()
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_code.co_filename == FILE:
+            line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+            frames.append(f"  {FILE}, line {number}, in {frame.f_code.co_name}: {line}")
+    return "\n".join(frames[-20:])
+
+
+class WitWorld(wit_world.WitWorld):
+    def run(self, source: str, input: str) -> str:
+        random.seed(os.urandom(16))
+        try:
+            return written(load(source)(json.loads(input)))
+        except BaseException as error:
+            failed = failure_of(error, source)
+        raise Err(failed.told)

@@ -1,0 +1,97 @@
+"""Builds the runtimes of skills: from runtimes/ into the Python package, only when something they are made from has changed.
+
+Each is a WebAssembly component that holds an interpreter and our few lines on top of it. What they are compiled to for
+this machine is kept beside them, so that a checkout need not compile them again; a wheel leaves that out.
+"""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from node import Node
+from packages import Environment
+from stamps import Stamp, digest
+from steps import run, step
+
+WORLD = "runtime"
+SOURCES = ("skill.wit", "runtime.js", "runtime.py", "package.json", "package-lock.json")
+MEASURE = "forge.skills.wasm.measuring"
+
+
+def has_sources(root: Path) -> bool:
+    return (root / "runtimes/package.json").is_file()
+
+
+def built(root: Path) -> Path:
+    return root / "src/forge/skills/wasm/built"
+
+
+def manifest(root: Path) -> Path:
+    return built(root) / "runtimes.json"
+
+
+def is_fresh(root: Path) -> bool:
+    return manifest(root).is_file() and _stamp(root).matches(_digest(root))
+
+
+def refresh(root: Path, found: Node, python: Path) -> None:
+    """`python` has componentize-py and the engine."""
+    if is_fresh(root):
+        return
+    with step("runtimes of skills"), _stamp(root).renewed(_digest(root)):
+        shutil.rmtree(built(root), ignore_errors=True)
+        built(root).mkdir(parents=True)
+        _build_js(root, found)
+        _build_py(root, python)
+        _describe(root, python)
+
+
+def _build_js(root: Path, found: Node) -> None:
+    """Not `npm ci`: the tool names packages for platforms that were never published, and no lock has those."""
+    folder = root / "runtimes"
+    run([found.npm, "install", "--no-save", "--no-audit", "--no-fund"], folder, found.env)
+    tool = folder / "node_modules/.bin/componentize-qjs"
+    given = ["--wit", "skill.wit", "--js", "runtime.js", "--world", WORLD, "--sync"]
+    run([tool, *given, "--output", built(root) / "js.wasm"], folder, found.env)
+
+
+def _build_py(root: Path, python: Path) -> None:
+    tool = python.parent / "componentize-py"
+    given = ["-d", "skill.wit", "-w", WORLD, "componentize", "runtime", "-p", "."]
+    run([tool, *given, "-o", built(root) / "py.wasm"], root / "runtimes", {"PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def _describe(root: Path, python: Path) -> None:
+    """The engine itself says what each takes before the first line of a skill."""
+    told: dict[str, dict[str, object]] = {}
+    for language in ("js", "py"):
+        file = built(root) / f"{language}.wasm"
+        measured = json.loads(
+            run(
+                [python, "-m", MEASURE, file, built(root) / "compiled"],
+                root,
+                {"PYTHONPATH": str(root / "src")},
+            )
+        )
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        told[language] = {"file": file.name, "sha256": sha256, **measured}
+    manifest(root).write_text(json.dumps(told, indent=1) + "\n")
+
+
+def _digest(root: Path) -> str:
+    files = [root / "runtimes" / name for name in SOURCES]
+    engine = root / "src/forge/skills/wasm/engine.py"
+    return digest([*files, engine, root / "locks/runtimes.txt", Path(__file__).resolve()])
+
+
+def _stamp(root: Path) -> Stamp:
+    """Beside what it vouches for."""
+    return Stamp(built(root) / ".made-from")
+
+
+def refresh_in(environment: Environment, found: Node) -> None:
+    """With componentize-py, which nothing else needs."""
+    with step("what builds them"):
+        environment.install_lock("runtimes")
+    refresh(environment.root, found, environment.python)

@@ -1,0 +1,195 @@
+"""Compiled components on disk. Compiling takes seconds, loading what was compiled takes milliseconds.
+
+The engine believes what it loads, so a file is loaded only when nobody but Forge could have written it, its name says
+what it was made from and with, and its content is what its name says.
+"""
+
+import asyncio
+import logging
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+from forge.errors import Internal
+from forge.kernel.background import end
+from forge.skills.wasm import frames
+from forge.skills.wasm.engine import compiled_name
+
+log = logging.getLogger(__name__)
+
+SUFFIX = ".cwasm"
+MOST_FILES = 50
+COMPILE_S = 60.0
+"""For what others made. A runtime of ours takes as long as it takes."""
+OURS_S = 600.0
+
+
+@dataclass(frozen=True)
+class Component:
+    """One that is to be compiled: bytes somebody gave, or a runtime that came with Forge."""
+
+    digest: str
+    source: bytes | Path
+
+    @property
+    def is_ours(self) -> bool:
+        return isinstance(self.source, Path)
+
+    @classmethod
+    def given(cls, source: bytes) -> "Component":
+        return cls(sha256(source).hexdigest(), source)
+
+
+class Uncompilable(Exception):
+    """Why a component cannot be used, in words for whoever made it."""
+
+
+class CompiledFiles:
+    def __init__(self, folder: Path, shipped: Path) -> None:
+        self._folder = folder
+        self._shipped = shipped
+        """Where a checkout has what it compiled when it was set up. Only read."""
+        self._known: dict[str, Path] = {}
+        self._pending: dict[str, asyncio.Task[Path]] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def folders(self) -> list[Path]:
+        return [self._folder, self._shipped]
+
+    async def find(self, component: Component) -> Path:
+        """Compiles it if nobody has. All who want the same one wait for the same compiler, and none can cancel it."""
+        name = await asyncio.to_thread(compiled_name, component.digest)
+        if (known := self._known.get(name)) and known.exists():
+            return known
+        task = self._pending.get(name)
+        if task is None:
+            task = self._pending[name] = asyncio.create_task(self._make(name, component))
+            task.add_done_callback(lambda done: self._settle(name, done))
+        return await asyncio.shield(task)
+
+    def drop(self, path: Path) -> None:
+        """It turned out to be broken."""
+        log.warning("a compiled component could not be loaded and is compiled again: %s", path.name)
+        self._known = {name: known for name, known in self._known.items() if known != path}
+        with suppress(OSError):
+            path.unlink()
+
+    async def close(self) -> None:
+        await end(self._pending.values())
+
+    def _settle(self, name: str, done: "asyncio.Task[Path]") -> None:
+        self._pending.pop(name, None)
+        if not done.cancelled() and done.exception() is None:
+            self._known[name] = done.result()
+
+    async def _make(self, name: str, component: Component) -> Path:
+        if found := await asyncio.to_thread(self._look, name):
+            return found
+        async with self._one_at_a_time:
+            return await self._compile(name, component)
+
+    def _look(self, name: str) -> Path | None:
+        for folder in self.folders:
+            for path in folder.glob(f"{name}.*{SUFFIX}"):
+                if is_trusted(folder) and is_trusted(path) and is_whole(path):
+                    with suppress(OSError):
+                        os.utime(path)
+                    return path
+        return None
+
+    async def _compile(self, name: str, component: Component) -> Path:
+        await asyncio.to_thread(_open_folder, self._folder)
+        with _partial(self._folder) as (handle, path):
+            await _run_compiler(component, handle)
+            return await asyncio.to_thread(self._keep, name, path)
+
+    def _keep(self, name: str, partial: Path) -> Path:
+        path = self._folder / f"{name}.{_digest(partial)}{SUFFIX}"
+        partial.replace(path)
+        by_age = sorted(self._folder.glob(f"*{SUFFIX}"), key=lambda one: one.stat().st_mtime)
+        for old in by_age[:-MOST_FILES]:
+            old.unlink(missing_ok=True)
+        return path
+
+
+def is_trusted(path: Path) -> bool:
+    """Nobody but us, or the machine's owner, can have written it."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    is_real = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return is_real and found.st_uid in {os.geteuid(), 0} and not found.st_mode & 0o022
+
+
+def is_whole(path: Path) -> bool:
+    try:
+        return path.name.split(".")[1] == _digest(path)
+    except OSError:
+        return False
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _open_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+
+
+@contextmanager
+def _partial(folder: Path) -> Generator[tuple[int, Path]]:
+    """A new file only we can open, gone afterwards unless it was given another name."""
+    handle, name = tempfile.mkstemp(suffix=".partial", dir=folder)
+    try:
+        yield handle, Path(name)
+    finally:
+        os.close(handle)
+        Path(name).unlink(missing_ok=True)
+
+
+async def _run_compiler(component: Component, target: int) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-m", "forge.skills.wasm.compiler"),
+        *(str(target), "ours" if component.is_ours else "given"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env={},
+        pass_fds=(target,),
+    )
+    source = component.source
+    given = await asyncio.to_thread(source.read_bytes) if isinstance(source, Path) else source
+    try:
+        async with asyncio.timeout(OURS_S if component.is_ours else COMPILE_S):
+            told, said = await process.communicate(given)
+    except TimeoutError:
+        raise Uncompilable(f"It takes longer than {COMPILE_S:g} seconds to compile.") from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    problem = _verdict(told, process.returncode)
+    if problem and component.is_ours:
+        raise Internal(
+            f"a runtime of skills cannot be compiled: {problem} {said.decode(errors='replace')[-2000:]}"
+        )
+    if problem:
+        raise Uncompilable(problem)
+
+
+def _verdict(told: bytes, code: int | None) -> str | None:
+    if code != 0 or len(told) < frames.LENGTH.size:
+        return f"The compiler gave up on it (code {code}): it takes too much memory or time."
+    return frames.unpack(told[frames.LENGTH.size :])["problem"]

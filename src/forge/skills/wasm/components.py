@@ -1,0 +1,107 @@
+"""Loading components and linking them: what they may import, and what they must be."""
+
+from collections.abc import Callable
+from typing import Any
+
+from wasmtime import Engine, Store, WasiConfig, WasmtimeError
+from wasmtime import component as model
+
+HOST = "forge:skill/host@1.0.0"
+HOST_FUNCTION = "call"
+ENTRY = "run"
+HARMLESS = (
+    *("wasi:cli/environment", "wasi:cli/exit", "wasi:cli/stdin", "wasi:cli/stdout", "wasi:cli/stderr"),
+    *("wasi:cli/terminal-input", "wasi:cli/terminal-output", "wasi:cli/terminal-stdin"),
+    *("wasi:cli/terminal-stdout", "wasi:cli/terminal-stderr"),
+    *("wasi:clocks/monotonic-clock", "wasi:clocks/wall-clock"),
+    *("wasi:io/error", "wasi:io/poll", "wasi:io/streams"),
+    *("wasi:random/random", "wasi:random/insecure", "wasi:random/insecure-seed"),
+    *("wasi:filesystem/types", "wasi:filesystem/preopens"),
+)
+"""Of WASI, what gives nothing away when nothing was put in: no variables, no arguments, no folders, no input."""
+
+TRIAL_FUEL = 10_000_000_000
+TRIAL_MEMORY = 256 << 20
+MOST_TABLE_ELEMENTS = 1_000_000
+MOST_INSTANCES = 200
+MOST_TABLES = 100
+OUR_MEMORIES, GIVEN_MEMORIES = 2, 1
+"""A limit counts for each memory, so whoever could grow a second one has none. The runtime of JavaScript has a small one
+that no script can reach."""
+
+HostFunction = Callable[..., Any]
+
+
+def new_linker(engine: Engine, host: HostFunction) -> model.Linker:
+    linker = model.Linker(engine)
+    linker.add_wasip2()
+    with linker.root() as root, root.add_instance(HOST) as instance:
+        instance.add_func(HOST_FUNCTION, host)
+    return linker
+
+
+def new_store(engine: Engine, fuel: int, memory_bytes: int, *, is_ours: bool) -> Store:
+    store = Store(engine)
+    store.set_fuel(fuel)
+    store.set_epoch_deadline(1)
+    memories = OUR_MEMORIES if is_ours else GIVEN_MEMORIES
+    store.set_limits(memory_bytes, MOST_TABLE_ELEMENTS, MOST_INSTANCES, MOST_TABLES, memories)
+    store.set_wasi(WasiConfig())
+    return store
+
+
+def problem_of(engine: Engine, component: model.Component) -> str | None:
+    """Why a component that somebody else made cannot be a skill."""
+    for name, item in component.type.imports(engine).items():
+        if name == HOST:
+            if problem := _host_problem(engine, item.ty):
+                return problem
+        elif name.partition("@")[0] not in HARMLESS:
+            return f"It imports {name}, which skills do not have: they reach out through {HOST} only."
+    entry = component.type.exports(engine).get(ENTRY)
+    if entry is None:
+        return f"It does not export {ENTRY}: func(input: string) -> result<string, string>."
+    if not _is_function(entry.ty, parameters=1):
+        return f"Its {ENTRY} is not func(input: string) -> result<string, string>."
+    return _try(engine, component)
+
+
+def _host_problem(engine: Engine, item: Any) -> str | None:
+    wanted = f"{HOST_FUNCTION}: func(op: string, args: string) -> result<string, string>"
+    if not isinstance(item, model.ComponentInstanceType):
+        return f"It imports {HOST} as something else than an interface."
+    for name, extern in item.exports(engine).items():
+        if name != HOST_FUNCTION or not _is_function(extern.ty, parameters=2):
+            return f"It imports {name} of {HOST}, which has nothing but {wanted}."
+    return None
+
+
+def _is_function(item: Any, parameters: int) -> bool:
+    if not isinstance(item, model.FuncType):
+        return False
+    given, result = [kind for _, kind in item.params], item.result
+    return (
+        [type(kind) for kind in given] == [model.String] * parameters
+        and isinstance(result, model.ResultType)
+        and isinstance(result.ok, model.String)
+        and isinstance(result.err, model.String)
+    )
+
+
+def _try(engine: Engine, component: model.Component) -> str | None:
+    """Puts it together once: versions of WASI that are not there, or more memory than anybody gets."""
+    linker = new_linker(engine, lambda *_: model.Variant("err", "not now"))
+    store = new_store(engine, TRIAL_FUEL, TRIAL_MEMORY, is_ours=False)
+    try:
+        linker.instantiate(store, component)
+    except WasmtimeError as error:
+        return f"It cannot be put together: {first_line(error)}"
+    return None
+
+
+def first_line(error: Exception) -> str:
+    """What the engine says, without its trace."""
+    text = str(error)
+    _, _, cause = text.partition("Caused by:")
+    lines = [line.strip() for line in (cause or text).splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

@@ -1,0 +1,62 @@
+"""Finds what a runtime takes before the first line of a skill: `python -m forge.skills.wasm.measuring FILE FOLDER`.
+
+Part of building the runtimes. What it has to compile for that is kept in the folder, for this machine.
+"""
+
+import json
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from wasmtime import Engine, WasmtimeError
+from wasmtime import component as model
+
+from forge.skills.wasm.components import ENTRY, new_linker, new_store
+from forge.skills.wasm.engine import compiled_name, new_engine
+
+PAGE = 1 << 16
+MOST_PAGES = 4096
+FUEL = 10_000_000_000
+NOTHING = {"js": "function run(input) { return input }", "py": "def run(input): return input"}
+
+
+def main(file: Path, folder: Path) -> dict[str, int]:
+    engine = new_engine()
+    source = file.read_bytes()
+    component = model.Component(engine, source)
+    _keep(folder, compiled_name(sha256(source).hexdigest()), bytes(component.serialize()))
+    return {"baseline_bytes": _least_pages(engine, component, NOTHING[file.stem]) * PAGE}
+
+
+def _keep(folder: Path, name: str, code: bytes) -> None:
+    folder.mkdir(mode=0o755, exist_ok=True)
+    path = folder / f"{name}.{sha256(code).hexdigest()}.cwasm"
+    path.write_bytes(code)
+    path.chmod(0o644)
+
+
+def _least_pages(engine: Engine, component: model.Component, source: str) -> int:
+    too_few, enough = 0, MOST_PAGES
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if _works(engine, component, source, middle * PAGE):
+            enough = middle
+        else:
+            too_few = middle
+    if enough == MOST_PAGES:
+        raise RuntimeError(f"it does not run in {MOST_PAGES * PAGE >> 20} MB")
+    return enough
+
+
+def _works(engine: Engine, component: model.Component, source: str, memory_bytes: int) -> bool:
+    linker = new_linker(engine, lambda *_: model.Variant("err", "not now"))
+    store = new_store(engine, FUEL, memory_bytes, is_ours=True)
+    try:
+        entry = linker.instantiate(store, component).get_func(store, ENTRY)
+        return entry is not None and entry(store, source, '{"a":1}').tag == "ok"
+    except WasmtimeError:
+        return False
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(Path(sys.argv[1]), Path(sys.argv[2]))))
