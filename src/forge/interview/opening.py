@@ -15,6 +15,8 @@ from forge.llm.catalog import Catalog
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
 from forge.skills.library import Library
+from forge.skills.own import OwnSkills
+from forge.skills.recording import Recording
 from forge.skills.trial import Trial
 
 
@@ -31,6 +33,9 @@ class InterviewParts:
 
     def open(self, runs: Runs, house: BotHouse) -> Interviews:
         facts = FactFinder(self._drafts.database, house.bots, self._library, self._catalog)
-        assembly = Assembly(self._drafts.database, house.bots, house.versions, self._library, self._catalog)
+        own = OwnSkills(self._library, Recording(self._drafts.events))
+        assembly = Assembly(
+            self._drafts.database, house.bots, house.versions, self._library, own, self._catalog
+        )
         beginning = Beginning(facts, house.bots, assembly, self._library)
         return Interviews(self._drafts, runs, house.bots, facts, beginning, assembly)

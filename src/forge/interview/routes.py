@@ -90,7 +90,9 @@ async def create_skill(
     body: NewSkill = AS_AGREED_SKILL,
     dry_run: DryRun = False,
 ) -> Envelope[Assembled]:
-    made = await interviews.create_skill(caller.account_id, session_id, body.skill_request, dry_run=dry_run)
+    made = await interviews.create_skill(
+        caller.account_id, session_id, body.skill_request, by=caller.name, dry_run=dry_run
+    )
     return reply(made)
 
 

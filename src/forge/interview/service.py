@@ -166,7 +166,7 @@ class Interviews:
         )
 
     async def create_skill(
-        self, account_id: str, session_id: str, request: SkillBuildRequest | None, *, dry_run: bool
+        self, account_id: str, session_id: str, request: SkillBuildRequest | None, *, by: str, dry_run: bool
     ) -> Assembled:
         draft = await self._revive(account_id, session_id)
         if draft.state.mode is not Mode.SKILL:
@@ -181,7 +181,7 @@ class Interviews:
         return await self._once(
             account_id,
             draft,
-            lambda settle: self.assembly.create_skill(draft.state, wanted, settle=settle),
+            lambda settle: self.assembly.create_skill(account_id, draft.state, wanted, by=by, settle=settle),
         )
 
     async def replay(self, account_id: str, session_id: str) -> Assembled:

@@ -196,7 +196,7 @@ class BuilderConnection(Connection):
     async def _create(self, request: SkillBuildRequest | None) -> None:
         await self._make(
             lambda: self._interviews.create_skill(
-                self._caller.account_id, self._session_id, request, dry_run=False
+                self._caller.account_id, self._session_id, request, by=self._caller.name, dry_run=False
             )
         )
 

@@ -1,6 +1,6 @@
 """What a person grants a skill: only what it asks for, and nothing that covers nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from forge.errors import Invalid
@@ -56,14 +56,8 @@ def _scope_of(name: str, kind: SkillKind, wish: GrantWish, wanted: dict[Capabili
             field="grants",
         )
     scope = _only(capability, wish.scope) if wish.scope != Scope() else wanted[capability]
-    if capability in _HOSTS and not scope.hosts:
-        raise _covers_nothing(name, capability, "hosts")
-    if (
-        capability in _NAMES
-        and not scope.names
-        and not (kind is SkillKind.LOCAL and capability is Capability.EXEC_COMMAND)
-    ):
-        raise _covers_nothing(name, capability, "names")
+    if not _covers_something(kind, capability, scope):
+        raise _covers_nothing(name, capability)
     return scope
 
 
@@ -87,9 +81,27 @@ def _meant(capability: Capability) -> str:
     return "It goes by names." if capability in _NAMES else "It is granted as it is."
 
 
-def _covers_nothing(name: str, capability: Capability, what: str) -> Invalid:
+def _covers_nothing(name: str, capability: Capability) -> Invalid:
+    what = "hosts" if capability in _HOSTS else "names"
     return Invalid(
         f"This would grant {capability.value} for no {what} at all: the skill names none either.",
         hint=f"Say which: forge skill grant {name} {_EXAMPLES[capability]}",
         field="grants",
     )
+
+
+def as_asked(kind: SkillKind, asks: Sequence[AskedView], allowed: Collection[Capability]) -> list[GrantWish]:
+    """What somebody allowed in a word, as far as the skill says how far: what would cover nothing is left out, and shows
+    as something to be looked at."""
+    return [
+        GrantWish(capability=one.capability)
+        for one in asks
+        if one.capability in allowed and _covers_something(kind, one.capability, one.scope)
+    ]
+
+
+def _covers_something(kind: SkillKind, capability: Capability, scope: Scope) -> bool:
+    if capability in _HOSTS:
+        return bool(scope.hosts)
+    is_program = kind is SkillKind.LOCAL and capability is Capability.EXEC_COMMAND
+    return capability not in _NAMES or is_program or bool(scope.names)

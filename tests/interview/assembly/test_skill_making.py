@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.interview.assembly.workbench import AlreadyMade, Workbench, contents, interview
+from tests.interview.assembly.workbench import ME, AlreadyMade, Workbench, contents, interview
 
 from forge.errors import Conflict, Invalid
 from forge.interview.config import SkillBuildRequest
@@ -12,7 +12,9 @@ from forge.interview.errors import NotThisMode
 from forge.interview.phases import Mode
 from forge.interview.state import Basis, Made, Speaker, State, Written
 from forge.kernel.hashing import hash_text
-from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind
+from forge.skills.knowing import Knowing
+from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind, Tier
+from forge.skills.views import SkillState
 from forge.skills.writing import SkillText, render_skill
 from forge.store.engine import Tx
 
@@ -148,7 +150,7 @@ async def test_an_interview_that_does_not_end_leaves_no_skill(bench: Workbench):
         raise AlreadyMade("Somebody else was quicker.")
 
     with pytest.raises(AlreadyMade):
-        await bench.assembly.create_skill(about(written()), wanted(), settle=refuse)
+        await bench.assembly.create_skill(ME, about(written()), wanted(), by="Ada", settle=refuse)
     assert bench.on_disk() == {}
 
 
@@ -172,3 +174,16 @@ async def test_two_who_confirm_at_once_make_one_skill(bench: Workbench):
 async def test_an_interview_about_a_bot_makes_no_skill(bench: Workbench):
     with pytest.raises(NotThisMode):
         await bench.create(interview(), wanted())
+
+
+async def test_what_was_allowed_in_the_interview_is_granted_for_the_folder_as_it_is(bench):
+    request = wanted(capabilities=[Capability.KV])
+    await bench.begin(about(written()))
+    await bench.create(about(written()), request)
+    known = await Knowing(bench.shop.database, bench.library).one(ME, request.name)
+    assert (known.tier, known.record.source.type) == (Tier.LOCAL, "own")
+    assert list(known.counting) == [Capability.KV]
+    text = (bench.library.path(request.name) / "SKILL.md").read_text()
+    (bench.library.path(request.name) / "SKILL.md").write_text(text + "\nAnd more.\n")
+    edited = await Knowing(bench.shop.database, bench.library).one(ME, request.name)
+    assert (list(edited.counting), edited.is_edited, edited.state) == ([], True, SkillState.REVIEW)

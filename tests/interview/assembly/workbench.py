@@ -15,6 +15,8 @@ from forge.interview.models import FileChange
 from forge.interview.phases import Mode
 from forge.interview.state import Made, Speaker, State
 from forge.skills.library import Library
+from forge.skills.own import OwnSkills
+from forge.skills.recording import Recording
 from forge.store.engine import Store, Tx
 
 SESSION = "11111111-2222-4333-8444-555555555555"
@@ -70,7 +72,14 @@ class Workbench:
         shop = self.shop
         self.library = Library(shop.data_dir)
         self.drafts = Drafts(shop.database, shop.events)
-        self.assembly = Assembly(shop.database, shop.bots, shop.versions, self.library, shop.catalog)
+        self.assembly = Assembly(
+            shop.database,
+            shop.bots,
+            shop.versions,
+            self.library,
+            OwnSkills(self.library, Recording(shop.events)),
+            shop.catalog,
+        )
 
     async def begin(self, state: State) -> None:
         async with self.shop.database.begin() as tx:
@@ -87,7 +96,7 @@ class Workbench:
         return await self.assembly.assemble(ME, state, config, by="Ada", settle=self.settle)
 
     async def create(self, state: State, request: SkillBuildRequest) -> Made:
-        return await self.assembly.create_skill(state, request, settle=self.settle)
+        return await self.assembly.create_skill(ME, state, request, by="Ada", settle=self.settle)
 
     async def ended(self) -> Made | None:
         return (await self.drafts.find(ME, SESSION)).state.made

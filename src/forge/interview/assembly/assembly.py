@@ -20,6 +20,7 @@ from forge.interview.state import Basis, Made, State
 from forge.kernel.clock import now
 from forge.llm.catalog import Catalog
 from forge.skills.library import Library
+from forge.skills.own import OwnSkills
 from forge.store.engine import Store
 
 
@@ -30,6 +31,7 @@ class Assembly:
         bots: Bots,
         versions: Versions,
         library: Library,
+        own: OwnSkills,
         catalog: Catalog,
         *,
         clock: Callable[[], datetime] = now,
@@ -39,7 +41,7 @@ class Assembly:
         self._checking = Checking(catalog, stock)
         self._bot_making = BotMaking(bots, stock, clock)
         self._bot_changing = BotChanging(bots, versions, stock, clock)
-        self._skill_making = SkillMaking(database, library, clock)
+        self._skill_making = SkillMaking(database, library, own, clock)
 
     async def basis(self, bot: Bot) -> Basis:
         """What a bot is now; `BotBlocked` when its files cannot be used."""
@@ -68,5 +70,7 @@ class Assembly:
     async def plan_skill(self, state: State, request: SkillBuildRequest) -> list[FileChange]:
         return await self._skill_making.plan(state, request)
 
-    async def create_skill(self, state: State, request: SkillBuildRequest, *, settle: Settle) -> Made:
-        return await self._skill_making.make(state, request, settle)
+    async def create_skill(
+        self, account_id: str, state: State, request: SkillBuildRequest, *, by: str, settle: Settle
+    ) -> Made:
+        return await self._skill_making.make(account_id, state, request, by=by, settle=settle)

@@ -15,29 +15,37 @@ from forge.interview.state import Made, SkillMade, State
 from forge.skills.library import Library
 from forge.skills.manifest import SKILL_MD
 from forge.skills.models import SkillFiles
+from forge.skills.own import OwnSkills
 from forge.skills.writing import SOURCE_FILES
 from forge.store.engine import Store
 
 
 class SkillMaking:
-    def __init__(self, database: Store, library: Library, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Store, library: Library, own: OwnSkills, clock: Callable[[], datetime]
+    ) -> None:
         self._database = database
         self._library = library
+        self._own = own
         self._clock = clock
 
     async def plan(self, state: State, request: SkillBuildRequest) -> list[FileChange]:
         skill = _skill(state, request)
         return one_skill(skill, await self._before(state, skill))
 
-    async def make(self, state: State, request: SkillBuildRequest, settle: Settle) -> Made:
+    async def make(
+        self, account_id: str, state: State, request: SkillBuildRequest, *, by: str, settle: Settle
+    ) -> Made:
         """The interview ends first: whoever comes second is turned away before a file is touched. Should the end not be
-        kept after all, the skill stays, and making it again finds it just so."""
+        kept after all, the skill stays, and making it again finds it just so. What was allowed in the interview is
+        granted, as far as the skill says how far it goes."""
         skill = _skill(state, request)
         before = await self._before(state, skill)
         made = self._made(skill, request)
         async with self._database.begin() as tx:
             await settle(tx, made)
             await self._library.write(skill, replace=before is not None)
+            await self._own.keep(tx, account_id, skill.name, request.capabilities or (), by=by)
         return made
 
     async def _before(self, state: State, skill: SkillFiles) -> SkillFiles | None:
