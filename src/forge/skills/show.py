@@ -46,7 +46,7 @@ def skills_table(cards: Iterable[SkillCard]) -> Table:
             state_words(card.state),
             card.tier.value,
             ", ".join(card.granted) or "-",
-            words(_one_line(card.problem or card.description)),
+            words(_one_line((card.state is SkillState.BROKEN and card.problem) or card.description)),
         )
     return rows
 

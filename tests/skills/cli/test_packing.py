@@ -1,0 +1,88 @@
+"""A folder of this machine, packed: all that lies in it, and nothing a link leads to."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from forge.errors import Invalid, NotFound, TooLarge
+from forge.skills import packing
+from forge.skills.packing import pack, read_folder
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "word-count"
+    (made / "tests").mkdir(parents=True)
+    (made / "SKILL.md").write_text("---\nname: word-count\n---\n")
+    (made / "tests" / "one.json").write_bytes(b"\x00\xff")
+    return made
+
+
+def test_a_folder_comes_out_of_the_archive_as_it_was(folder: Path):
+    files = read_folder(folder).files
+    assert files == {"SKILL.md": b"---\nname: word-count\n---\n", "tests/one.json": b"\x00\xff"}
+    assert unpacked(pack(files)) == files
+    assert unpacked(pack(files, below="word-count")) == {
+        f"word-count/{path}": data for path, data in files.items()
+    }
+
+
+def test_the_same_files_make_the_same_archive(folder: Path):
+    first = pack(read_folder(folder).files)
+    os.utime(folder / "SKILL.md", (1, 1))
+    assert pack(read_folder(folder).files) == first
+
+
+@pytest.mark.parametrize("name", [".git", "node_modules", "__pycache__", ".venv"])
+@pytest.mark.parametrize("below", ["", "tests"])
+def test_what_never_belongs_to_a_skill_stays_behind(folder: Path, name: str, below: str):
+    before = read_folder(folder).files
+    (folder / below / name).mkdir()
+    (folder / below / name / "config").write_text("secret")
+    assert read_folder(folder).files == before
+
+
+def test_no_link_is_followed_and_each_is_told(folder: Path, tmp_path: Path):
+    before = read_folder(folder).files
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "key").write_text("secret")
+    (folder / "inside").symlink_to("SKILL.md")
+    (folder / "key").symlink_to(tmp_path / "private" / "key")
+    (folder / "tests" / "private").symlink_to(tmp_path / "private")
+    (folder / "gone").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe")
+    found = read_folder(folder)
+    assert found.files == before
+    assert found.left_out == ["gone", "inside", "key", "pipe", "tests/private"]
+
+
+def test_a_folder_that_was_named_by_mistake_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(packing, "MOST_BYTES", 10)
+    with pytest.raises(TooLarge, match="word-count has more than"):
+        read_folder(folder)
+
+
+def test_too_many_files_are_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(packing, "MOST_FILES", 1)
+    with pytest.raises(TooLarge):
+        read_folder(folder)
+
+
+def test_a_name_that_is_no_text_is_refused(folder: Path):
+    (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md"))).write_text("x")
+    with pytest.raises(Invalid, match="is not text in UTF-8"):
+        read_folder(folder)
+
+
+def test_there_has_to_be_a_folder(folder: Path):
+    for path in (folder / "none", folder / "SKILL.md"):
+        with pytest.raises(NotFound):
+            read_folder(path)

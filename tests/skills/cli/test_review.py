@@ -1,0 +1,96 @@
+"""What a skill is granted: what was said before, or what the person at the terminal answers."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from forge.skills.command_words import read_grants
+from forge.skills.models import Capability, GrantWish, Scope
+from forge.skills.review import Consent, decide
+from forge.skills.views import AskedView
+
+HOSTS = Scope(hosts=["api.example.com"])
+HTTP = AskedView(
+    capability=Capability.HTTP_GET,
+    scope=HOSTS,
+    title="fetch",
+    allows="It may fetch.",
+    risk="Strangers write it.",
+)
+FILES = AskedView(
+    capability=Capability.READ_FILE,
+    title="read files",
+    allows="It may read.",
+    risk="It may tell.",
+    is_needed=True,
+)
+NOTES = AskedView(
+    capability=Capability.KV,
+    title="keep notes",
+    allows="It may keep.",
+    risk="It changes.",
+    from_parent="base",
+)
+ASKS = [HTTP, FILES, NOTES]
+
+
+def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list[GrantWish], str]:
+    """What comes of answers, and what was asked."""
+    decided: list[GrantWish] = []
+
+    @click.command()
+    def ask() -> None:
+        decided.extend(decide(Consent(is_there=True), ASKS, until_now or []))
+
+    result = CliRunner().invoke(ask, input=lines)
+    assert result.exception is None, result.output
+    assert result.stdout == ""
+    return decided, result.stderr
+
+
+def test_each_is_asked_about_and_silence_is_no():
+    decided, asked = answered("\n\n\n")
+    assert decided == []
+    for ask in ASKS:
+        assert ask.allows in asked and ask.risk in asked and f"Grant {ask.capability.value}? [y/N]" in asked
+    assert "Asked for: api.example.com" in asked
+    assert "It comes from its parent base." in asked
+    assert asked.count("Without it the skill cannot run.") == 1
+
+
+def test_a_yes_grants_as_far_as_was_asked_for():
+    assert answered("y\nn\ny\n")[0] == [
+        GrantWish(capability=Capability.HTTP_GET, scope=HOSTS),
+        GrantWish(capability=Capability.KV),
+    ]
+
+
+def test_how_far_is_asked_where_the_skill_does_not_say():
+    decided, asked = answered("n\ny\nrelative\n/srv/a /srv/b\nn\n")
+    assert decided == [GrantWish(capability=Capability.READ_FILE, scope=Scope(roots=["/srv/a", "/srv/b"]))]
+    assert asked.count("Which folders, with blanks between?") == 2
+    assert answered("n\ny\n\nn\n")[0] == [GrantWish(capability=Capability.READ_FILE)]
+
+
+def test_what_was_granted_until_now_is_said_and_asked_again():
+    decided, asked = answered("\n\n\n", [GrantWish(capability=Capability.KV)])
+    assert (decided, asked.count("It was granted until now.")) == ([], 1)
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_was_said_is_the_whole_answer(is_there: bool):
+    said = Consent(read_grants(["http_get=b.example.com", "read_file"]), is_there=is_there)
+    assert decide(said, ASKS) == [
+        GrantWish(capability=Capability.READ_FILE),
+        GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=["b.example.com"])),
+    ]
+    every = Consent(is_everything=True, is_there=is_there)
+    assert {wish.capability for wish in decide(every, ASKS)} == {ask.capability for ask in ASKS}
+
+
+def test_without_anybody_to_ask_nothing_is_granted():
+    assert decide(Consent(), ASKS) == []
+
+
+def test_what_it_does_not_ask_for_it_does_not_get():
+    assert decide(Consent(read_grants(["exec_command"])), ASKS) == []

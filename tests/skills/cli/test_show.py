@@ -1,0 +1,234 @@
+"""How skills look in a terminal."""
+
+from datetime import UTC, datetime
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from forge.skills.execution import RunEnd
+from forge.skills.models import Capability, Case, Grant, Manifest, Scope, SkillKind, SkillProblem, Tier
+from forge.skills.show import (
+    case_line,
+    entries_table,
+    installed_line,
+    output_text,
+    problem_line,
+    registries_table,
+    runs_table,
+    skill_page,
+    skills_table,
+    source_words,
+    staged_page,
+    staged_table,
+)
+from forge.skills.sources import (
+    FolderSource,
+    GitSource,
+    Origin,
+    OwnSource,
+    RegistrySource,
+    StarterSource,
+    ZipSource,
+)
+from forge.skills.views import (
+    AskedView,
+    Installed,
+    LimitsView,
+    Registry,
+    RegistryEntry,
+    RelationView,
+    SkillDetail,
+    SkillFileView,
+    SkillRun,
+    SkillState,
+    StagedSkill,
+)
+
+HASH, OLD = "a" * 64, "b" * 64
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+HOSTS = Scope(hosts=["api.example.com"])
+EVIL = "\x1b[2J\u202eevil"
+
+
+def drawn(what: RenderableType) -> str:
+    out = StringIO()
+    Console(file=out, width=10_000, markup=False, highlight=False).print(what)
+    return out.getvalue()
+
+
+def asked(capability: Capability, scope: Scope | None = None, parent: str | None = None) -> AskedView:
+    return AskedView(
+        capability=capability, scope=scope or Scope(), title="t", allows="a", risk="r", from_parent=parent
+    )
+
+
+def granted(capability: Capability, folder_hash: str, scope: Scope | None = None) -> Grant:
+    return Grant(
+        capability=capability,
+        scope=scope or Scope(),
+        folder_hash=folder_hash,
+        granted_at=AT,
+        granted_by="Ada",
+    )
+
+
+DETAIL = SkillDetail(
+    name="weather",
+    description=f"Tells the weather.\n{EVIL}",
+    kind=SkillKind.SCRIPT,
+    version="1.2.0",
+    tier=Tier.UNTRUSTED,
+    source=GitSource(url="https://host/o/r.git", ref="v1", path="skills/weather", commit="c" * 40),
+    state=SkillState.REVIEW,
+    problem="It asks for what nobody granted.",
+    capabilities=[Capability.HTTP_GET, Capability.KV],
+    granted=[Capability.HTTP_GET],
+    bots=["atlas"],
+    folder="/data/skills/weather",
+    folder_hash=HASH,
+    entry="skill.js",
+    files=[SkillFileView(path=f"f{number}", bytes=1500, is_text=True) for number in range(45)],
+    problems=[SkillProblem(line=4, message="`x` is no field.", hint="Remove it.", is_warning=True)],
+    asks=[
+        asked(Capability.HTTP_GET, HOSTS),
+        asked(Capability.KV, parent="base"),
+        asked(Capability.LOG),
+    ],
+    grants=[
+        granted(Capability.HTTP_GET, HASH, HOSTS),
+        granted(Capability.KV, OLD),
+        granted(Capability.READ_ENV, HASH),
+    ],
+    limits=LimitsView(memory_bytes=16 << 20, fuel=20_000_000_000, seconds=10),
+    dependencies=[RelationView(name="dates", range="^1.0", problem="It is not in the library.")],
+    parents=[RelationView(name="base", version="0.1.0")],
+)
+
+
+def test_a_page_tells_what_is_granted_how_far_and_whether_it_counts():
+    page = drawn(skill_page(DETAIL))
+    assert "● http_get (api.example.com): granted for api.example.com by Ada" in page
+    assert "● kv from base: granted by Ada" in page
+    assert "does not count: the skill was changed since" in page
+    assert "● log: not granted" in page
+    assert "● read_env: granted, and not asked for any more" in page
+
+
+def test_a_page_tells_limits_relations_files_and_problems():
+    page = drawn(skill_page(DETAIL))
+    for told in (
+        "16 MB, 10 s, 20,000,000,000 instructions",
+        "script (skill.js)",
+        "https://host/o/r.git@v1#skills/weather (cccccccccccc)",
+        "● dates@^1.0: It is not in the library.",
+        "● base (here: 0.1.0)",
+        "f0  1.5 kB",
+        "and 5 more",
+        "● SKILL.md:4 `x` is no field.\n  Remove it.",
+        "atlas",
+    ):
+        assert told in page
+
+
+def test_no_text_of_a_skill_reaches_the_terminal_as_it_is():
+    manifest = Manifest(name="weather", description=EVIL, license=EVIL)
+    staged = StagedSkill(
+        name=EVIL,
+        path=EVIL,
+        valid=True,
+        manifest=manifest,
+        folder_hash=HASH,
+        source=ZipSource(name=EVIL, sha256=OLD),
+    )
+    run = SkillRun(
+        id="1",
+        skill="weather",
+        version="1",
+        folder_hash=HASH,
+        kind=SkillKind.SCRIPT,
+        tier=Tier.LOCAL,
+        purpose="cli",
+        by=EVIL,
+        end=RunEnd.RAISED,
+        error=EVIL,
+        input_hash=HASH,
+        duration_ms=12,
+        at=AT,
+    )
+    entry = RegistryEntry(registry="acme", name=EVIL, version=EVIL, description=EVIL, capabilities=[EVIL])
+    for page in (
+        skill_page(DETAIL),
+        skills_table([DETAIL]),
+        staged_page(staged),
+        staged_table([staged]),
+        installed_line(Installed(name=EVIL, installed=False, problem=EVIL, hint=EVIL)),
+        problem_line(SkillProblem(message=EVIL, hint=EVIL)),
+        case_line(Case(name=EVIL, passed=False, detail=EVIL)),
+        runs_table([run]),
+        registries_table([Registry(name="acme", url=EVIL, problem=EVIL)]),
+        entries_table([entry]),
+    ):
+        page_text = drawn(page)
+        assert "evil" in page_text and "\x1b" not in page_text and "\u202e" not in page_text
+
+
+def test_before_it_is_let_in_a_skill_says_what_it_would_change():
+    staged = StagedSkill(
+        name="weather",
+        path="skills/weather",
+        valid=True,
+        manifest=Manifest(name="weather", description="Tells.", metadata={"version": "2.0.0"}),
+        folder_hash=HASH,
+        files=[SkillFileView(path="SKILL.md", bytes=10, is_text=True)],
+        asks=[asked(Capability.HTTP_GET, HOSTS), asked(Capability.HTTP_GET, parent="base")],
+        source=OwnSource(),
+        replaces="1.2.0",
+        changes=["SKILL.md", "skill.js"],
+        needs=[RelationView(name="dates", problem="It is not in the library.")],
+        conflicts=[RelationView(name="rain", version="1.0.0", problem="It is in the library.")],
+    )
+    page = drawn(staged_page(staged))
+    for told in ("weather 2.0.0", "version 1.2.0", "SKILL.md, skill.js", "1, 10 bytes", "● dates", "● rain"):
+        assert told in page
+    assert page.count("http_get") == 1
+
+
+@pytest.mark.parametrize(
+    ("done", "told"),
+    [
+        (
+            Installed(name="a", installed=True, is_new=True, version="1.0.0", state=SkillState.READY),
+            "● installed a 1.0.0\n",
+        ),
+        (Installed(name="a", installed=True, version="1.0.0"), "● in the library a 1.0.0\n"),
+        (Installed(name="a", installed=False, problem="No.", hint="Do."), "● a: No.\n  Do.\n"),
+        (
+            Installed(name="a", installed=True, is_new=True, state=SkillState.REVIEW),
+            "● installed a\n  Not all it asks for is granted: forge skill grant a\n",
+        ),
+    ],
+)
+def test_what_became_of_an_install_is_a_line(done: Installed, told: str):
+    assert drawn(installed_line(done)) == told
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        (OwnSource(), "made here"),
+        (StarterSource(), "came with Forge"),
+        (FolderSource(path="/srv/a"), "the folder /srv/a"),
+        (ZipSource(name="a.zip", sha256=HASH), "the archive a.zip"),
+        (GitSource(url="https://host/r"), "https://host/r"),
+        (RegistrySource(registry="acme", name="pdf", version="1.0.0"), "acme:pdf@1.0.0"),
+    ],
+)
+def test_where_a_skill_came_from_is_told_as_it_can_be_typed(source: Origin, told: str):
+    assert source_words(source) == told
+
+
+def test_an_output_is_a_text_as_it_is_and_all_else_as_json():
+    assert output_text("as\nit is") == "as\nit is"
+    assert output_text({"ä": [1, None]}) == '{\n  "ä": [\n    1,\n    null\n  ]\n}'
+    assert output_text(None) == "null"
