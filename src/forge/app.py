@@ -25,8 +25,10 @@ from forge.audits.places import Places
 from forge.audits.proving import ProvenAuditor
 from forge.audits.service import Audits
 from forge.bots.opening import BotHouse, BotParts
+from forge.bots.skill_hands import SkillCall
+from forge.bots.skill_library import LibraryHands
 from forge.config import Settings, environment, setting_name, unknown_names
-from forge.errors import ConfigError
+from forge.errors import ConfigError, Unavailable
 from forge.events.listener import listen
 from forge.events.log import EventLog
 from forge.interview.opening import InterviewParts
@@ -45,7 +47,10 @@ from forge.runs.selftest import SelfTest
 from forge.runs.service import Runs
 from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Level
+from forge.skills.in_workspaces import WorkspaceSkills
+from forge.skills.knowing import Knowing
 from forge.skills.library import Library
+from forge.skills.views import SkillRan
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
@@ -111,7 +116,10 @@ async def open_forge(
         workspaces = Workspaces(store, settings.data_dir)
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
-        agent, (parts, talks) = AgentKind(hands, workspaces), _wire_talks(settings, hands, catalog)
+        agent, (parts, talks) = (
+            AgentKind(hands, workspaces, WorkspaceSkills()),
+            _wire_talks(settings, hands, catalog),
+        )
         own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
         kinds = RunKinds(*own, *parts.kinds())
         keep = settings.run_retention_days
@@ -203,7 +211,12 @@ def _wire_audits(
 
 def _wire_talks(settings: Settings, hands: Hands, catalog: Catalog) -> tuple[BotParts, InterviewParts]:
     library = Library(settings.data_dir)
-    return BotParts(settings.data_dir, hands, catalog, library), InterviewParts(hands, catalog, library)
+    skills = LibraryHands(Knowing(hands.database, library), library, _run_nothing)
+    return BotParts(settings.data_dir, hands, catalog, skills), InterviewParts(hands, catalog, library)
+
+
+async def _run_nothing(_account_id: str, name: str, _call: SkillCall) -> SkillRan:
+    raise Unavailable(f"The skill {name} cannot be run here.")
 
 
 def _last_four_of(vault: Vault) -> LastFour:

@@ -36,6 +36,8 @@ from forge.kernel.ids import new_id
 from forge.llm.models import CallStatus, Role, Usage
 from forge.llm.money import Limits, Money, Order, Spender
 from forge.llm.store import Settlement
+from forge.skills.models import SkillKind, Tier
+from forge.skills.views import SkillState
 from forge.store.engine import Store
 
 IDENTITY, SOUL, USER, SKILLS = BotFile.IDENTITY, BotFile.SOUL, BotFile.USER, BotFile.SKILLS
@@ -458,13 +460,19 @@ async def test_skills_are_shown_with_what_keeps_them_away(shop: Workshop):
     (library / "odd").mkdir()
     (library / "odd" / "SKILL.md").write_text("no front matter")
     found = await shop.bots.skills(ME, "atlas")
+    known: dict[str, Any] = {
+        "kind": SkillKind.PROMPT,
+        "version": "0.1.0",
+        "state": SkillState.READY,
+        "tier": Tier.UNTRUSTED,
+    }
     assert found[:3] == [
-        SkillView(name="maps", enabled=True, description="Knows maps."),
+        SkillView(name="maps", enabled=True, is_offered=True, description="Knows maps.", **known),
         SkillView(name="missing", enabled=True, problem="There is no skill called missing in the library."),
         SkillView(name="odd", enabled=True, problem=found[2].problem),
     ]
     assert (found[2].problem or "").startswith("Its SKILL.md, line 1:")
-    assert found[3] == SkillView(name="off", enabled=False, description="Knows off.")
+    assert found[3] == SkillView(name="off", enabled=False, description="Knows off.", **known)
     shop.file(made, SKILLS).write_text("[skills\n")
     assert (await refused(shop.bots.skills(ME, "atlas")))[0] is BotBlocked
 

@@ -10,14 +10,17 @@ from forge.bots.folder import Folders
 from forge.bots.models import Bot, BotFile
 from forge.bots.readiness import Readiness
 from forge.bots.service import Bots
-from forge.bots.shelf import Shelf
+from forge.bots.skill_hands import SkillCall
+from forge.bots.skill_library import LibraryHands
 from forge.bots.versions.service import Versions
-from forge.errors import NotFound
+from forge.errors import NotFound, Unavailable
 from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.llm.catalog import Catalog
 from forge.llm.models import Role
+from forge.skills.knowing import Knowing
 from forge.skills.library import Library
+from forge.skills.views import SkillRan
 from forge.store.engine import Store
 from forge.telemetry import Metrics
 
@@ -48,16 +51,20 @@ class Workshop:
         self.versions = Versions(self.database, self.events, self.folders)
         self.catalog = Catalog(self.database, self._key, dict.fromkeys(Role, DEFAULT))
         self.readiness = Readiness(self.catalog)
-        self.shelf = Shelf(Library(self.data_dir))
+        self.library = Library(self.data_dir)
+        self.skills = LibraryHands(Knowing(self.database, self.library), self.library, self._run)
         self.bots = Bots(
             self.database,
             self.events,
             self.folders,
             self.versions,
             self.readiness,
-            self.shelf,
+            self.skills,
             clock=self.clock,
         )
+
+    async def _run(self, _account_id: str, name: str, _call: SkillCall) -> SkillRan:
+        raise Unavailable(f"{name} is not run here.")
 
     async def _key(self, name: str, _scope: str) -> SecretStr:
         if name not in self.keys:

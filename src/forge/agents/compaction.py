@@ -2,7 +2,7 @@
 
 Every change of what was already sent makes the provider read it anew at full price, so changes come in batches:
 nothing for many turns, then all old tool results at once. What is never touched: pinned messages (the directive,
-what people said, what an audit found) and the last turns. Turns are only dropped when shortening was not enough, and
+what people said, what an audit found, the text of a skill) and the last turns. Turns are only dropped when shortening was not enough, and
 always whole: a tool call without its result is refused by every provider.
 """
 
@@ -99,6 +99,7 @@ def _stale_tokens(turns: list[Turn]) -> int:
         len(part.text) - HEAD
         for turn in turns[1:-KEPT_TURNS]
         for message in turn
+        if isinstance(message, UserMessage) and not message.pinned
         for part in message.parts
         if isinstance(part, ToolResult) and len(part.text) > LONG
     )
@@ -142,16 +143,29 @@ def _drop(turns: list[Turn], overhead_tokens: int, target: float) -> tuple[list[
     for i in range(1, len(turns) - KEPT_TURNS):
         if total <= target:
             break
+        end = i
+        if any(_has_lasting_result(message) for message in turns[i]):
+            kept += _without_note(turns[i])
+            continue
         pinned = [message for message in turns[i] if isinstance(message, UserMessage) and message.pinned]
         used += _uses(turns[i])
         total -= estimate(turns[i]) - estimate(pinned)
         dropped += len(turns[i]) - len(pinned)
         kept += pinned
-        end = i
     if not dropped:
         return turns, 0
-    opening = [message for message in turns[0] if not (isinstance(message, UserMessage) and message.is_note)]
-    return [[*opening, *kept, _note(used)], *turns[end + 1 :]], dropped
+    return [[*_without_note(turns[0]), *kept, _note(used)], *turns[end + 1 :]], dropped
+
+
+def _without_note(turn: Turn) -> Turn:
+    return [message for message in turn if not (isinstance(message, UserMessage) and message.is_note)]
+
+
+def _has_lasting_result(message: UserMessage | AssistantMessage) -> bool:
+    """A result that stays keeps its call with it, and so the turn."""
+    if isinstance(message, AssistantMessage) or not message.pinned:
+        return False
+    return any(isinstance(part, ToolResult) for part in message.parts)
 
 
 def _uses(turn: Turn) -> list[str]:

@@ -1,10 +1,18 @@
 """The steps of an agent: the two things it does that have an effect, each journaled once it is done."""
 
+import asyncio
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from forge.agents.models import AgentDelta, AgentStarted, AgentToolAsked, AgentToolUsed, AgentTurn
+from forge.agents.models import (
+    AgentDelta,
+    AgentStarted,
+    AgentToolAsked,
+    AgentToolUsed,
+    AgentTurn,
+    NearbySkill,
+)
 from forge.agents.spec import AgentSpec
 from forge.agents.tools import arguments_of
 from forge.events.log import EventLog
@@ -75,10 +83,18 @@ class Hands:
 
     async def begin(self, step: StepInfo, spec: AgentSpec) -> Told:
         report = await self.sandboxes.open()
+        skills: list[NearbySkill] = []
+        if spec.nearby is not None:
+            skills = await asyncio.to_thread(spec.nearby.find, (await spec.place()).files)
         started = AgentStarted(
-            role=spec.role, tools=spec.tools.names, limits=spec.limits, sandbox=report.level.value
+            role=spec.role,
+            tools=spec.equipped(skills).tools.names,
+            limits=spec.limits,
+            sandbox=report.level.value,
+            skills=skills,
         )
-        return Told({"at": now().isoformat()}, (started,))
+        found = [skill.model_dump(mode="json") for skill in skills]
+        return Told({"at": now().isoformat(), "skills": found}, (started,))
 
     def overhead_tokens(self, prompt: Prompt) -> int:
         """What goes along with every conversation: instructions, tools, and room for the answer."""
@@ -86,8 +102,9 @@ class Hands:
         return (len(prompt.system.encode()) + tools) // BYTES_PER_TOKEN + prompt.max_output
 
     async def think(
-        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, spoken: str
     ) -> Told | dict[str, Any]:
+        """`spoken` is what it said in the turns before."""
         return await self.ask(step, turn, spec, prompt, Voice(self.events, step, turn).say)
 
     async def ask(

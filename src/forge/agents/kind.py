@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from forge.agents.hands import Hands
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits
+from forge.agents.nearby import NearbySkills
 from forge.agents.prompts import WORKER, directive
 from forge.agents.spec import AgentSpec
 from forge.agents.tools import ToolBox, ToolContext
@@ -32,9 +33,10 @@ class AgentInput(BaseModel):
 
 
 class AgentKind:
-    def __init__(self, hands: Hands, workspaces: Workspaces) -> None:
+    def __init__(self, hands: Hands, workspaces: Workspaces, nearby: NearbySkills | None = None) -> None:
         self._hands = hands
         self._workspaces = workspaces
+        self._nearby = nearby
         self._tools: ToolBox = builder_tools()
 
     def kind(self) -> RunKind[AgentInput]:
@@ -52,6 +54,7 @@ class AgentKind:
             tools=self._tools,
             place=place,
             limits=given.limits,
+            nearby=self._nearby,
         )
         return (await Agent(context, spec, self._hands).work()).model_dump(mode="json")
 

@@ -17,6 +17,7 @@ from forge.agents.models import (
     AgentHeard,
     AgentResult,
     Interjection,
+    NearbySkill,
     ToolOutcome,
 )
 from forge.agents.prompts import CUT_OFF_CALL, CUT_OFF_TEXT, EMPTY, FAILED_BEFORE, HEARD, NOT_CARRIED_OUT
@@ -41,6 +42,8 @@ from forge.store.engine import Tx
 
 TOOL_TIMEOUT_S = 900.0
 """Above every tool's own limit: only for one that hangs."""
+JOINT = "\n\n"
+"""Between what was said before a tool was used and after it."""
 MOST_STUMBLES = 3
 """Empty or cut-off answers in a row."""
 
@@ -56,6 +59,7 @@ class Agent:
         self._result = AgentResult(
             end=AgentEnd.DONE, text="", turns=0, tool_calls=0, usage=Usage(), cost_micros=0
         )
+        self._spoken = ""
         self._failures: dict[str, int] = {}
         self._stumbles = 0
         self._settled = [0]
@@ -66,6 +70,8 @@ class Agent:
     async def work(self) -> AgentResult:
         """The whole of a run: told from its beginning to its end."""
         begun = await self._context.step("begin", self._hands.begin, self._spec)
+        skills = [NearbySkill.model_validate(one) for one in begun.get("skills", [])]
+        self._spec = self._spec.equipped(skills)
         result = await self.answer(datetime.fromisoformat(begun["at"]))
         await self._tell("agent.ended", AgentEnded(result=result))
         return result
@@ -78,6 +84,11 @@ class Agent:
             end = await self._turn()
         self._result = self._result.model_copy(update={"end": end})
         return self._result
+
+    @property
+    def spoken(self) -> str:
+        """All it said, from turn to turn; the result has its last words only."""
+        return self._spoken
 
     def _limit(self) -> AgentEnd | None:
         limits, usage = self._spec.limits, self._result.usage
@@ -162,7 +173,13 @@ class Agent:
         """The model's answer; None to try again with a shorter conversation; or the end, when the money is."""
         while True:
             answered = await self._context.step(
-                f"model {turn}", self._hands.think, turn, self._spec, self._prompt(), retry=self._spec.retry
+                f"model {turn}",
+                self._hands.think,
+                turn,
+                self._spec,
+                self._prompt(),
+                self._spoken,
+                retry=self._spec.retry,
             )
             if "reply" in answered:
                 self._last_seen = datetime.fromisoformat(answered["at"])
@@ -199,6 +216,7 @@ class Agent:
         result = self._result
         self._window = min(self._window or reply.context_window, reply.context_window)
         self._history.append(reply.message)
+        self._spoken = JOINT.join(text for text in (self._spoken, reply.message.text) if text)
         self._result = result.model_copy(
             update={
                 "turns": result.turns + 1,
@@ -254,7 +272,8 @@ class Agent:
         self._count_failures(used)
         counts = [self._failures.get(_signature(call), 0) for call, _ in used]
         warned = [(call, _warn(outcome, n, limit)) for (call, outcome), n in zip(used, counts, strict=True)]
-        self._history.append(_results(warned))
+        is_lasting = any(self._spec.tools.is_lasting(call.name) for call, _ in used)
+        self._history.append(_results(warned, pinned=is_lasting))
         return AgentEnd.LOOP if max(counts) >= limit else None
 
     def _count_failures(self, used: list[tuple[ToolCall, ToolOutcome]]) -> None:
@@ -309,9 +328,9 @@ def _warn(outcome: ToolOutcome, count: int, limit: int) -> ToolOutcome:
     return outcome.model_copy(update={"text": outcome.text + FAILED_BEFORE.format(count=count)})
 
 
-def _results(used: list[tuple[ToolCall, ToolOutcome]]) -> UserMessage:
+def _results(used: list[tuple[ToolCall, ToolOutcome]], *, pinned: bool = False) -> UserMessage:
     parts: list[Text | ToolResult] = [
         ToolResult(call_id=call.id, name=call.name, text=outcome.text, failed=outcome.is_error)
         for call, outcome in used
     ]
-    return UserMessage(parts=parts)
+    return UserMessage(parts=parts, pinned=pinned)

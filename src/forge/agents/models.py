@@ -80,6 +80,9 @@ class ToolDetail(BaseModel):
     """The level a command ran at: isolated, partial, none."""
     fetched: list[str] | None = None
     """Packages that came through the registry gateway."""
+    skill: str | None = None
+    output: str | None = None
+    """What a skill that ran gave, as JSON, or why it gave nothing."""
 
 
 class ToolOutcome(BaseModel):
@@ -119,6 +122,19 @@ class Interjection(BaseModel):
     sent_by: str
 
 
+class NearbySkill(BaseModel):
+    """A skill that lies in the workspace."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    description: str = ""
+    folder: str
+    """Relative to the workspace."""
+    problem: str | None = None
+    """Why it cannot be used."""
+
+
 class AgentStarted(EventData):
     """An agent begins: what it may use, and how well its commands are isolated."""
 
@@ -127,6 +143,7 @@ class AgentStarted(EventData):
     tools: list[str]
     limits: AgentLimits
     sandbox: str
+    skills: list[NearbySkill] = Field(default_factory=list[NearbySkill])
 
 
 class AgentToolAsked(BaseModel):

@@ -1,9 +1,10 @@
 """Who an agent is, what it is to do, and with what."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from forge.agents.models import AgentLimits
+from forge.agents.models import AgentLimits, NearbySkill
+from forge.agents.nearby import NearbySkills
 from forge.agents.tools import ToolBox, ToolContext
 from forge.llm.models import Role
 from forge.runs.attempt import Retry
@@ -31,3 +32,12 @@ class AgentSpec:
     """Whether people may say something while it works."""
     takes_cut_off: bool = False
     """A text that ran into the output limit is an answer too: somebody reads it, and may ask for the rest."""
+    nearby: NearbySkills | None = None
+    """Reads the skills that lie where it works."""
+
+    def equipped(self, skills: Sequence[NearbySkill]) -> "AgentSpec":
+        """With what it takes to use these skills."""
+        if self.nearby is None or not skills:
+            return self
+        kit = self.nearby.kit(skills)
+        return replace(self, system=f"{self.system}\n\n{kit.system}", tools=self.tools.with_more(kit.tools))

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from forge.agents.intents import Intent, NoIntent
 from forge.agents.models import ToolOutcome
-from forge.errors import ForgeError
+from forge.errors import ForgeError, Internal
 from forge.llm.messages import ToolCall
 from forge.llm.models import ToolSpec
 from forge.sandbox.choice import Sandboxes
@@ -40,17 +40,25 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True)
 class ToolContext:
-    """Where a tool works."""
+    """Where a tool works. Who only talks has no files."""
 
-    files: Files
+    workspace: Files | None
     sandboxes: Sandboxes
     intent: Intent = field(default_factory=NoIntent)
+
+    @property
+    def files(self) -> Files:
+        if self.workspace is None:
+            raise Internal("A tool for files was given to somebody who has none.")
+        return self.workspace
 
 
 class Tool(ABC, Generic[I]):
     name: ClassVar[str]
     description: ClassVar[str]
     effect: ClassVar[Effect]
+    is_lasting: ClassVar[bool] = False
+    """What it gives stays in the conversation as it is, however long that gets."""
     input: type[I]
 
     @abstractmethod
@@ -69,6 +77,9 @@ class ToolBox:
         self._tools = {tool.name: tool for tool in sorted(tools, key=lambda tool: tool.name)}
         self._specs = [tool.spec() for tool in self._tools.values()]
 
+    def with_more(self, tools: Iterable[Tool[Any]]) -> "ToolBox":
+        return ToolBox([*self._tools.values(), *tools])
+
     @property
     def names(self) -> list[str]:
         return list(self._tools)
@@ -79,6 +90,9 @@ class ToolBox:
     def only_reads(self, name: str) -> bool:
         tool = self._tools.get(name)
         return tool is None or tool.effect is Effect.READS
+
+    def is_lasting(self, name: str) -> bool:
+        return name in self._tools and self._tools[name].is_lasting
 
     async def use(self, call: ToolCall, context: ToolContext) -> ToolOutcome:
         tool = self._tools.get(call.name)

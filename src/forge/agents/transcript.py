@@ -32,7 +32,7 @@ class Transcript:
         fact = kind.model_validate(event.data) if kind else fact_of(event)
         match fact:
             case AgentStarted():
-                self._out.print(words(f"{fact.role.value}, commands {_level(fact.sandbox)}", FAINT))
+                self._started(fact)
             case AgentTurn():
                 self._turn(fact)
             case AgentToolUsed():
@@ -51,6 +51,12 @@ class Transcript:
                 self._out.print(problem_text(fact.error))
             case _:
                 pass
+
+    def _started(self, fact: AgentStarted) -> None:
+        self._out.print(words(f"{fact.role.value}, commands {_level(fact.sandbox)}", FAINT))
+        for skill in fact.skills:
+            wrong = f", which cannot be used: {skill.problem}" if skill.problem else ""
+            self._out.print(words(f"· skill {skill.name} in {skill.folder}{wrong}", FAINT))
 
     def _turn(self, fact: AgentTurn) -> None:
         if fact.text.strip():

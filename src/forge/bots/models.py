@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from forge.events.models import EventData
 from forge.kernel.text import NO_NUL
+from forge.skills.models import Capability, SkillKind, SkillName, Tier
+from forge.skills.views import SkillState
 
 MAX_NAME = 200
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
@@ -114,26 +116,88 @@ class Soul(BaseModel):
     body: str = ""
 
 
+VersionRange = Annotated[str, Field(min_length=1, max_length=64), NO_NUL]
+Narrowed = list[Annotated[str, Field(max_length=64)]] | None
+SkillOverrides = Annotated[
+    dict[
+        Annotated[str, Field(min_length=1, max_length=64), NO_NUL],
+        Annotated[str, Field(max_length=2000), NO_NUL],
+    ],
+    Field(max_length=50),
+]
+
+
+def _all_for_none(named: object) -> object:
+    """An empty list has never kept a skill from anything."""
+    return None if named == [] else named
+
+
 class SkillEntry(BaseModel):
     """One table of `skills.toml`: a skill of the library that a bot has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    skill_name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+    skill_name: SkillName
     enabled: bool = True
     version: Annotated[str, Field(max_length=64), NO_NUL] | None = None
-    capabilities: list[Annotated[str, Field(max_length=64)]] = []
+    """Which of its versions will do; None for any."""
+    capabilities: Annotated[Narrowed, BeforeValidator(_all_for_none)] = None
+    """Of what was granted to it, only these; None for all of it."""
     overrides: dict[str, str] = {}
+    """`description` is what the bot reads that it is for; all others are settings the skill gets."""
 
 
 class SkillView(BaseModel):
-    """A skill a bot has, as the library knows it."""
+    """A skill a bot has, as its file says and as the library knows it."""
 
     name: str
     enabled: bool
+    is_offered: bool = False
+    """Whether the bot can take it up."""
     description: str = ""
+    """As the bot reads it."""
+    kind: SkillKind | None = None
+    version: str | None = None
+    """The one in the library; None when there is none."""
+    pin: str | None = None
+    """Which versions will do."""
+    state: SkillState | None = None
     problem: str | None = None
-    """Why it does not reach the conversation."""
+    """Why it cannot be taken up, or what of it cannot be used."""
+    tier: Tier | None = None
+    capabilities: list[Capability] = []
+    """Asked for, its parents' included."""
+    granted: list[Capability] = []
+    """Those that count now, before they are narrowed."""
+    narrowed: Narrowed = None
+    overrides: dict[str, str] = {}
+
+
+class NewBotSkill(BaseModel):
+    """Give a bot a skill."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    skill_name: SkillName
+    enabled: bool = True
+    version: VersionRange | None = Field(
+        default=None, description="An exact version, or a range such as ^1.2; any without it."
+    )
+    overrides: SkillOverrides = {}
+    capabilities: Narrowed = Field(
+        default=None, description="Of what was granted, only these. Empty or null: all of it."
+    )
+
+
+class BotSkillChange(BaseModel):
+    """What is given is changed; null takes a pin or a narrowing away."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool = True
+    version: VersionRange | None = None
+    overrides: SkillOverrides = {}
+    capabilities: Narrowed = None
 
 
 class Bot(BaseModel):

@@ -24,13 +24,13 @@ from forge.bots.purging import purge_deleted
 from forge.bots.readiness import Readiness
 from forge.bots.service import Bots
 from forge.bots.shelf import Shelf
+from forge.bots.skill_hands import SkillHands
 from forge.bots.versions.service import Versions
 from forge.bots.watching import watch
 from forge.kernel.background import in_background
 from forge.llm.catalog import Catalog
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
-from forge.skills.library import Library
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,19 @@ class BotHouse:
 
 
 class BotParts:
-    def __init__(self, data_dir: Path, hands: Hands, catalog: Catalog, library: Library) -> None:
+    def __init__(self, data_dir: Path, hands: Hands, catalog: Catalog, skills: SkillHands) -> None:
         self._hands = hands
-        self._folders, shelf = Folders(data_dir), Shelf(library)
+        self._folders, shelf = Folders(data_dir), Shelf(skills)
         self._readiness = Readiness(catalog)
         database, events, gateway = hands.database, hands.events, hands.gateway
         versions = Versions(database, events, self._folders)
-        bots = Bots(database, events, self._folders, versions, self._readiness, shelf)
+        bots = Bots(database, events, self._folders, versions, self._readiness, skills)
         memories = Memories(database, events, find_embedder())
         self._scene = Scene(database, bots, versions, memories, shelf)
         aside = Aside(gateway)
         self._upkeep = Upkeep(gateway, events, self._scene, aside)
         preparing = Preparing(self._scene, self._readiness, aside)
-        self._chat = ChatKind(hands, self._scene, preparing, Endings(events), self._upkeep)
+        self._chat = ChatKind(hands, self._scene, skills, preparing, Endings(events), self._upkeep)
 
     def kinds(self) -> tuple[RunKind[Any], ...]:
         return self._chat.kind(), self._upkeep.kind()

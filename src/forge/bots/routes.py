@@ -6,12 +6,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 
 from forge.bots.models import (
     BotChange,
+    BotSkillChange,
     BotSort,
     BotStatus,
     BotView,
     Bundle,
     Category,
     NewBot,
+    NewBotSkill,
     NewClone,
     SkillView,
     Stats,
@@ -19,10 +21,14 @@ from forge.bots.models import (
 from forge.bots.service import Bots
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply
+from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN
 
 router = APIRouter(prefix="/api/v1", tags=["bots"])
 
 BotRef = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$", description="The id or the slug of a bot.")]
+
+
+SkillRef = Annotated[str, Path(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
 
 
 def _bots(request: Request) -> Bots:
@@ -99,8 +105,28 @@ async def export_bot(caller: Reader, bot: BotRef, bots: Service) -> Envelope[Bun
 
 @router.get("/bots/{bot}/skills")
 async def list_bot_skills(caller: Reader, bot: BotRef, bots: Service) -> Envelope[list[SkillView]]:
-    """What skills.toml names, and whether it reaches the conversation."""
+    """What skills.toml names, and whether the bot can take it up."""
     return reply(await bots.skills(caller.account_id, bot))
+
+
+@router.post("/bots/{bot}/skills", status_code=status.HTTP_201_CREATED)
+async def attach_skill(caller: Writer, bot: BotRef, body: NewBotSkill, bots: Service) -> Envelope[SkillView]:
+    """Give it a skill of the library, or a starter. It can do nothing more by that than what the skill was granted."""
+    return reply(await bots.attach(caller.account_id, bot, body, by=caller.name))
+
+
+@router.patch("/bots/{bot}/skills/{name}")
+async def change_bot_skill(
+    caller: Writer, bot: BotRef, name: SkillRef, body: BotSkillChange, bots: Service
+) -> Envelope[SkillView]:
+    """Switch it on or off, pin its version, set it up, narrow what it may do."""
+    return reply(await bots.change_skill(caller.account_id, bot, name, body, by=caller.name))
+
+
+@router.delete("/bots/{bot}/skills/{name}")
+async def detach_skill(caller: Writer, bot: BotRef, name: SkillRef, bots: Service) -> Envelope[SkillView]:
+    """The skill itself stays in the library."""
+    return reply(await bots.detach(caller.account_id, bot, name, by=caller.name))
 
 
 @router.get("/stats")

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from forge.bots import store
+from forge.bots.attaching import Attaching
 from forge.bots.bundle import contents_of, slug_for, to_bundle
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.identity import change_identity, render_identity
-from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.skills import render_skills
 from forge.bots.files.soul import default_soul, parse_soul, render_soul
 from forge.bots.files.user import render_user
 from forge.bots.folder import Folders
@@ -20,6 +21,7 @@ from forge.bots.models import (
     Bot,
     BotChange,
     BotFile,
+    BotSkillChange,
     BotSort,
     BotStatus,
     BotView,
@@ -27,12 +29,13 @@ from forge.bots.models import (
     Category,
     Identity,
     NewBot,
+    NewBotSkill,
     SkillView,
     Stats,
 )
-from forge.bots.problems import errors_of, said
 from forge.bots.readiness import Readiness, bot_scope
 from forge.bots.shelf import Shelf
+from forge.bots.skill_hands import SkillHands
 from forge.bots.slugs import candidates, slug_of
 from forge.bots.telling import tell_changed
 from forge.bots.versions.models import NewContent
@@ -59,7 +62,7 @@ class Bots:
         folders: Folders,
         versions: Versions,
         readiness: Readiness,
-        shelf: Shelf,
+        skills: SkillHands,
         *,
         clock: Callable[[], datetime] = now,
     ) -> None:
@@ -67,8 +70,8 @@ class Bots:
         self._events = events
         self._folders = folders
         self._versions = versions
-        self._shelf = shelf
         self._clock = clock
+        self._attaching = Attaching(versions, folders, Shelf(skills), skills)
         self._maker = Maker(database, events, folders, versions, clock)
         self._views = Views(database, folders, versions, readiness)
 
@@ -214,13 +217,24 @@ class Bots:
         return await self._make(account_id, slug, contents, by=by)
 
     async def skills(self, account_id: str, ref: str) -> list[SkillView]:
-        bot = await self.find(account_id, ref)
-        state = await self._versions.state(bot, BotFile.SKILLS)
-        entries = parse_skills(state.content).value if state.content is not None else None
-        if entries is None:
-            errors = errors_of(state.problems)
-            raise BotBlocked(said(errors[0]) if errors else "skills.toml is gone.")
-        return await self._shelf.views(entries)
+        return await self._attaching.views(account_id, await self.find(account_id, ref))
+
+    async def attach(self, account_id: str, ref: str, new: NewBotSkill, *, by: str) -> SkillView:
+        return await self._attaching.attach(account_id, await self.find(account_id, ref), new, by=by)
+
+    async def change_skill(
+        self, account_id: str, ref: str, name: str, change: BotSkillChange, *, by: str
+    ) -> SkillView:
+        return await self._attaching.change(account_id, await self.find(account_id, ref), name, change, by=by)
+
+    async def detach(self, account_id: str, ref: str, name: str, *, by: str) -> SkillView:
+        return await self._attaching.detach(account_id, await self.find(account_id, ref), name, by=by)
+
+    async def having(self, account_id: str) -> dict[str, list[str]]:
+        """The slugs of the bots that name each skill."""
+        async with self._database.read() as tx:
+            bots = await store.list_all(tx, account_id)
+        return await self._attaching.having(bot for bot in bots if bot.deleted_at is None)
 
     async def stats(self, account_id: str) -> Stats:
         async with self._database.read() as tx:

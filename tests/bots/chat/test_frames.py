@@ -5,7 +5,7 @@ from tests.bots.chat.rows import START
 
 from forge.bots.chat.aside import title_prompt
 from forge.bots.chat.models import MessageStatus, Speaker
-from forge.bots.chat.prompt import SECTIONS, quoted
+from forge.skills.quoting import SECTIONS, quoted
 from forge.bots.chat.store import MessageRow
 from forge.bots.chat.summary import summary_prompt
 from forge.llm.models import Prompt
@@ -28,7 +28,7 @@ def test_every_way_to_write_a_tag_is_quoted(name: str, tag: str):
     assert quoted(f"a {written} b") == f"a &lt;{written[1:]} b"
 
 
-@pytest.mark.parametrize("text", ["1 < 2", "<b>bold</b>", "<summaryless>", "a <- b", "<users>"])
+@pytest.mark.parametrize("text", ["1 < 2", "<b>bold</b>", "<summaryless>", "a <- b", "<users>", "<input>"])
 def test_other_text_stays_as_it_is(text: str):
     assert quoted(text) == text
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from forge.bots.chat.prompt import quoted
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.messages import said
@@ -10,6 +9,7 @@ from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 from forge.runs.attempt import Retry, StepInfo
 from forge.runs.journal import Told
+from forge.skills.quoting import quoted
 
 RETRY = Retry(attempts=4, first_delay_s=2.0, longest_delay_s=30.0)
 TITLE_TOKENS = 40

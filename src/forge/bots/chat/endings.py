@@ -19,6 +19,7 @@ from forge.bots.chat.models import (
     Summary,
 )
 from forge.bots.chat.preparing import Prepared
+from forge.bots.chat.skill_use import with_uses_over
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.chat.summary import tokens
 from forge.bots.telling import tell_changed
@@ -110,7 +111,7 @@ class Endings:
 def _values(row: MessageRow, answer: AnswerFacts, ending: Ending) -> dict[str, Any] | None:
     """What is different in the answer's row. An answer that was stopped just before it was whole stays stopped, with
     all of its words."""
-    facts = taken(answer, ending.result) if ending.result else answer
+    facts = with_uses_over(taken(answer, ending.result) if ending.result else answer)
     values: dict[str, Any] = {"answer": facts.model_dump(mode="json"), "cost_micros": facts.cost_micros}
     if ending.text is not None:
         values["text"] = ending.text

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 
 from forge.bots.chat.footer import footer
-from forge.bots.chat.models import Message, Session, Speaker
+from forge.bots.chat.models import Message, Session, SkillUse, Speaker
 from forge.bots.tables import bots
 from forge.store.engine import Tx
 
@@ -54,6 +54,8 @@ def as_markdown(bot: Whose, session: Session, messages: Sequence[Message]) -> st
 def _parts(bot: Whose, message: Message) -> list[str]:
     speaker = "You" if message.role is Speaker.USER else _one_line(bot.name)
     parts = [f"## {speaker}, {_time(message.created_at)}"]
+    if message.answer and message.answer.skills_used:
+        parts.append("\n".join(_use(use) for use in message.answer.skills_used))
     if message.text.strip():
         parts.append(message.text.strip("\n"))
     if message.error:
@@ -61,6 +63,11 @@ def _parts(bot: Whose, message: Message) -> list[str]:
     if message.answer:
         parts.append(f"*{_one_line(footer(message))}*")
     return parts
+
+
+def _use(use: SkillUse) -> str:
+    what = f"{use.path} of " if use.path else ""
+    return _one_line(f"- *{use.how} {what}{use.skill} ({use.state.value})*")
 
 
 def _one_line(text: str) -> str:

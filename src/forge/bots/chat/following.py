@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from forge.bots.chat.models import ChatAnswered, ChatDelta, Message, MessageStatus
+from forge.bots.chat.models import ChatAnswered, ChatDelta, ChatSkillUsed, Message, MessageStatus, SkillUse
 from forge.errors import ForgeError, NotFound, Unavailable
 from forge.events.models import Event
 from forge.terminal.client import Client
@@ -26,6 +26,7 @@ class Listener:
     on_text: Callable[[str], None] = _ignore
     on_thinking: Callable[[str], None] = _ignore
     on_lost: Callable[[ForgeError], None] = _ignore
+    on_skill: Callable[[SkillUse], None] = _ignore
 
 
 class Line:
@@ -45,6 +46,8 @@ class Line:
         self._answer, self._text, self._listener = answer.id, answer.text, listener
         try:
             for event in self._open():
+                if event.type == ChatSkillUsed.type:
+                    self._used(ChatSkillUsed.model_validate(event.data))
                 if event.type == ChatAnswered.type:
                     ended = ChatAnswered.model_validate(event.data).answer
                     if ended.id == answer.id and (not is_resumed or self._has_ended(ended)):
@@ -64,6 +67,10 @@ class Line:
             stream = f"session:{self._session_id}"
             self._events = self._client.follow(stream, Event, on_lost=self._lost, on_whisper=self._heard)
         return self._events
+
+    def _used(self, told: ChatSkillUsed) -> None:
+        if told.message_id == self._answer:
+            self._listener.on_skill(told.use)
 
     def _lost(self, error: ForgeError) -> None:
         self._listener.on_lost(error)

@@ -47,6 +47,36 @@ class Recalled(BaseModel):
     fact: str
 
 
+class UseState(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    """The answer ended first; what it was doing may have had its effect."""
+
+
+UseKind = Literal["opened", "read", "ran"]
+
+
+class SkillUse(BaseModel):
+    """What a bot did with a skill for an answer."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    skill: str
+    how: UseKind
+    path: str | None = None
+    """The file that was read."""
+    state: UseState
+    input: str = ""
+    """What it ran with: JSON, the beginning of it."""
+    output: str = ""
+    """What came out, the beginning of it; or what went wrong."""
+    duration_ms: int | None = None
+    started_at: datetime
+
+
 class AnswerFacts(BaseModel):
     """What an answer was made with, and what it took. The values are those that were sent."""
 
@@ -65,6 +95,8 @@ class AnswerFacts(BaseModel):
     duration_ms: int | None = None
     stop: StopReason | None = None
     recalled: list[Recalled] = []
+    skills_used: list[SkillUse] = []
+    """In the order they began."""
 
 
 class Message(BaseModel):
@@ -190,6 +222,14 @@ class ChatChanged(EventData):
     session: Session
 
 
+class ChatSkillUsed(EventData):
+    """A bot begins to use a skill for an answer, or is done with it: `use.state` says which."""
+
+    type: ClassVar[str] = "chat.skill"
+    message_id: str
+    use: SkillUse
+
+
 class ChatSummarised(EventData):
     """The beginning of the conversation is now sent as a summary."""
 
@@ -224,6 +264,7 @@ EVENTS: tuple[type[EventData], ...] = (
     ChatResumed,
     ChatAnswered,
     ChatChanged,
+    ChatSkillUsed,
     ChatSummarised,
     ChatRemembered,
     ChatDelta,

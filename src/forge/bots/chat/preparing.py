@@ -4,10 +4,12 @@ from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
+from forge.bots.chat import store
 from forge.bots.chat.aside import Aside
 from forge.bots.chat.given import ChatInput
-from forge.bots.chat.models import AnswerFacts, Recalled
+from forge.bots.chat.models import AnswerFacts, Recalled, SkillUse
 from forge.bots.chat.scene import Branch, Scene
+from forge.bots.chat.skill_use import told
 from forge.bots.chat.summary import stretches, summary_prompt, tokens, too_many
 from forge.bots.models import Identity
 from forge.bots.readiness import Readiness
@@ -16,6 +18,7 @@ from forge.llm.catalog import Target
 from forge.llm.sampling import takes_temperature
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import Told
+from forge.skills.catalogue import CatalogueLine
 
 MOST_RECALLED = 8
 SHARE_OF_WINDOW = 4
@@ -38,6 +41,15 @@ class Prepared(BaseModel):
     """Ids of messages that are to be condensed, in pieces that can be read at once."""
     tokens: int = 0
     """What would be sent without a summary."""
+    skills: list[CatalogueLine] = []
+    """What the bot can take up."""
+    used: str = ""
+    """What it did with skills before this answer was interrupted."""
+
+    @property
+    def sent(self) -> int:
+        """Tokens that go along with every turn of the answer, roughly."""
+        return self.tokens // 2 if self.stretches else self.tokens
 
 
 class Preparing:
@@ -61,7 +73,8 @@ class Preparing:
             soul_version=files.soul_version,
             recalled=recalled,
         )
-        system = tokens(await scene.system(bot, branch.session, files))
+        skills = await scene.skills(account_id, files)
+        system = tokens(await scene.system(bot, branch.session, skills, files))
         rows = branch.unsummarised
         count = too_many(rows[:-1], window - facts.max_tokens - system - tokens(branch.question.text))
         prepared = Prepared(
@@ -72,6 +85,8 @@ class Preparing:
             summary=branch.summary.text if branch.summary else "",
             stretches=[[row.id for row in one] for one in stretches(rows[:count], window // 2)],
             tokens=system + sum(tokens(row.text) for row in rows),
+            skills=skills,
+            used=told(await self._used(given.answer_id), "this answer before it was interrupted"),
         )
         return Told(prepared.model_dump(mode="json"))
 
@@ -83,6 +98,12 @@ class Preparing:
         wanted = set(ids)
         rows = [row for row in branch.rows if row.id in wanted]
         return await self._aside.say(step, given.scope, model, summary_prompt(before, rows))
+
+    async def _used(self, answer_id: str) -> list[SkillUse]:
+        """Nothing, unless the answer is one that is resumed."""
+        async with self._scene.database.read() as tx:
+            row = await store.find_message(tx, answer_id)
+        return row.answer.skills_used if row and row.answer else []
 
     async def _recall(self, bot_id: str, branch: Branch) -> list[Recalled]:
         """What fits the question and does not go along anyway."""

@@ -6,31 +6,14 @@ sent again as it was, and a provider re-reads it at a tenth of the price. So mem
 conversation, and those that fit a question stay with that question.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from forge.bots.memory.models import Memory
-from forge.bots.shelf import SkillText
 from forge.bots.versions.whole import BotFiles
-
-SECTIONS = (
-    "soul",
-    "identity",
-    "user",
-    "memory",
-    "skills",
-    "skill",
-    "instructions",
-    "recalled",
-    "summary",
-    "before",
-    "conversation",
-)
-"""Of every prompt about a conversation: of its own, of its summary's, of its title's."""
-_TAG = re.compile(rf"<(?=\s{{0,9}}/?\s{{0,9}}(?:{'|'.join(SECTIONS)})\b)", re.IGNORECASE)
-"""Blanks as well: a parser would not take such a tag for one, a model does."""
+from forge.skills.catalogue import CatalogueLine, catalogue_text
+from forge.skills.quoting import quoted, section
 
 INSTRUCTIONS = """\
 You are the bot described above, in a conversation with one person.
@@ -61,7 +44,7 @@ class Knowledge:
 
     files: BotFiles
     standing: Sequence[Memory]
-    skills: Sequence[SkillText]
+    skills: Sequence[CatalogueLine]
     began: datetime
 
 
@@ -72,30 +55,20 @@ def system_prompt(known: Knowledge) -> str:
         section("identity", _identity(known.files)),
         section("user", known.files.user),
         section("memory", facts(known.standing)),
-        _skills(known.skills),
+        section("skills", catalogue_text(known.skills)),
         section("instructions", INSTRUCTIONS.format(date=known.began.date().isoformat())),
     ]
     return "\n\n".join(part for part in sections if part)
 
 
-def question(text: str, recalled: Sequence[Memory]) -> str:
-    """What a person said, with what the bot remembers about it."""
-    plain = quoted(text)
-    return f"{section('recalled', facts(recalled))}\n\n{plain}" if recalled else plain
+def question(text: str, recalled: Sequence[Memory], used: str = "") -> str:
+    """What a person said, with what the bot remembers about it, and what it did for its answer before."""
+    parts = [used, section("recalled", facts(recalled)), quoted(text)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def facts(memories: Sequence[Memory]) -> str:
     return "\n".join(f"- [{memory.category.value}] {' '.join(memory.fact.split())}" for memory in memories)
-
-
-def section(name: str, text: str) -> str:
-    text = text.strip()
-    return f"<{name}>\n{quoted(text)}\n</{name}>" if text else ""
-
-
-def quoted(text: str) -> str:
-    """No text can end a section or begin one of its own."""
-    return _TAG.sub("&lt;", text)
 
 
 def _identity(files: BotFiles) -> str:
@@ -104,14 +77,3 @@ def _identity(files: BotFiles) -> str:
     if identity.description:
         lines.insert(1, f"Description: {identity.description}")
     return "\n".join(lines)
-
-
-def _skills(skills: Sequence[SkillText]) -> str:
-    if not skills:
-        return ""
-    parts = [
-        f"<skill>\nName: {quoted(skill.name)}\nUse it for: {quoted(skill.description)}\n\n"
-        f"{quoted(skill.body.strip())}\n</skill>"
-        for skill in skills
-    ]
-    return "<skills>\n" + "\n".join(parts) + "\n</skills>"

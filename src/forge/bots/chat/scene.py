@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from forge.bots.chat import store
 from forge.bots.chat.branches import find_summary
 from forge.bots.chat.models import Speaker, Summary
-from forge.bots.chat.prompt import SUMMARY, Knowledge, question, quoted, system_prompt
+from forge.bots.chat.prompt import SUMMARY, Knowledge, question, system_prompt
+from forge.bots.chat.skill_use import told
 from forge.bots.chat.store import MessageRow, SessionRow
 from forge.bots.memory.models import Memory
 from forge.bots.memory.service import Memories
@@ -17,7 +18,11 @@ from forge.bots.versions.service import Versions
 from forge.bots.versions.whole import BotFiles
 from forge.errors import NotFound
 from forge.llm.messages import AssistantMessage, Message, Text, UserMessage, said
+from forge.skills.catalogue import CatalogueLine
+from forge.skills.quoting import quoted
 from forge.store.engine import Store
+
+LAST_ANSWER = "your answer before this question"
 
 
 @dataclass(frozen=True)
@@ -57,10 +62,16 @@ class Scene:
             rows = await store.list_branch(tx, session_id, question_id)
             return Branch(session, rows, await find_summary(tx, session_id, rows))
 
-    async def system(self, bot: Bot, session: SessionRow, files: BotFiles | None = None) -> str:
+    async def skills(self, account_id: str, files: BotFiles) -> list[CatalogueLine]:
+        """What it can take up, a line for each."""
+        offers = await self.shelf.offers(account_id, files.skills)
+        return [CatalogueLine(one.seen.name, one.description, one.seen.kind) for one in offers]
+
+    async def system(
+        self, bot: Bot, session: SessionRow, skills: Sequence[CatalogueLine], files: BotFiles | None = None
+    ) -> str:
         files = files or await self.versions.whole(bot)
         standing = await self.memories.by_ids(bot.id, session.standing)
-        skills = await self.shelf.texts(files.skills)
         return system_prompt(Knowledge(files, standing, skills, session.created_at))
 
     async def history(self, bot_id: str, branch: Branch) -> list[Message]:
@@ -74,7 +85,7 @@ class Scene:
 
     async def directive(self, bot_id: str, branch: Branch, recalled: Sequence[str]) -> str:
         memories = await self.memories.by_ids(bot_id, list(recalled))
-        return question(branch.question.text, memories)
+        return question(branch.question.text, memories, _used_before(branch.rows, len(branch.rows) - 1))
 
     async def _recalled(self, bot_id: str, rows: Sequence[MessageRow]) -> dict[str, Memory]:
         """What went along with earlier questions, as it is known now: what was forgotten does not come back."""
@@ -93,8 +104,14 @@ def messages_of(rows: Sequence[MessageRow], known: dict[str, Memory]) -> list[Me
             continue
         answer = rows[i + 1].answer if i + 1 < len(rows) else None
         recalled = [known[one.id] for one in answer.recalled if one.id in known] if answer else []
-        found.append(said(question(row.text, recalled)))
+        found.append(said(question(row.text, recalled, _used_before(rows, i))))
     return found
+
+
+def _used_before(rows: Sequence[MessageRow], place: int) -> str:
+    """With the question that follows, so that what was sent once stays as it was."""
+    answer = rows[place - 1].answer if place else None
+    return told(answer.skills_used, LAST_ANSWER) if answer else ""
 
 
 def resumed(history: list[Message], asked: str, partial: str) -> list[Message]:

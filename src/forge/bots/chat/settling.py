@@ -6,6 +6,7 @@ Without it they would look as if they were being written for ever, and nothing m
 from forge.bots.chat import store
 from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import ChatAnswered, MessageStatus
+from forge.bots.chat.skill_use import with_uses_over
 from forge.bots.chat.store import MessageRow
 from forge.bots.telling import tell_changed
 from forge.events.log import EventLog
@@ -34,6 +35,7 @@ class Settling:
         status = MessageStatus.INTERRUPTED
         if run is not None and run.status is RunStatus.CANCELLED:
             status = MessageStatus.STOPPED
+        facts = with_uses_over(writing.answer) if writing.answer else None
         async with self._database.begin() as tx:
             row = await store.change_message(
                 tx,
@@ -43,6 +45,7 @@ class Settling:
                 status=status.value,
                 error=run.error.model_dump(mode="json") if run and run.error else None,
                 finished_at=now(),
+                answer=facts.model_dump(mode="json") if facts else None,
             )
             if row is not None:
                 told = ChatAnswered(answer=await read_message(tx, row))

@@ -14,7 +14,15 @@ from rich.text import Text
 
 from forge.bots.chat.footer import footer
 from forge.bots.chat.markdown import ModelMarkdown, split_settled
-from forge.bots.chat.models import Message, MessageStatus, SearchHit, Session, Speaker
+from forge.bots.chat.models import (
+    Message,
+    MessageStatus,
+    SearchHit,
+    Session,
+    SkillUse,
+    Speaker,
+    UseState,
+)
 from forge.kernel.clock import now
 from forge.llm.models import MICROS
 from forge.runs.show import problem_text
@@ -42,6 +50,10 @@ class View(Protocol):
 
     def thinking(self, piece: str) -> None: ...
 
+    def skill(self, use: SkillUse) -> None:
+        """It begins to use a skill, or is done with it."""
+        ...
+
     def lost(self, message: str) -> None:
         """The server is away, and may come back."""
         ...
@@ -68,6 +80,10 @@ class PlainView:
     def thinking(self, piece: str) -> None:
         pass
 
+    def skill(self, use: SkillUse) -> None:
+        if use.state is not UseState.RUNNING:
+            click.echo(skill_line(use).plain, err=True)
+
     def lost(self, message: str) -> None:
         click.echo(message, err=True)
 
@@ -85,6 +101,8 @@ class NoView:
     def text(self, piece: str) -> None: ...
 
     def thinking(self, piece: str) -> None: ...
+
+    def skill(self, use: SkillUse) -> None: ...
 
     def lost(self, message: str) -> None:
         click.echo(message, err=True)
@@ -119,6 +137,15 @@ class LiveView:
     def thinking(self, piece: str) -> None:
         if self._live and not self._rest:
             self._live.update(Spinner("dots", Text(" thinking …", FAINT), style=FAINT))
+
+    def skill(self, use: SkillUse) -> None:
+        """What was said before it is a block of its own."""
+        rest, self._rest = self._rest, ""
+        if self._live:
+            self._live.update(Spinner("dots", Text(f" using {clean(use.skill)} …", FAINT), style=FAINT))
+        self._print(rest)
+        if use.state is not UseState.RUNNING:
+            self._out.print(skill_line(use))
 
     def lost(self, message: str) -> None:
         """Inside of what moves: anything else that is printed would be drawn over, and leave lines behind."""
@@ -158,6 +185,27 @@ class _Tail:
             yield Segment.line()
 
 
+_MARKS = {
+    UseState.RUNNING: ("… ", FAINT),
+    UseState.DONE: ("✓ ", "green"),
+    UseState.FAILED: ("✗ ", "red"),
+    UseState.STOPPED: ("■ ", "yellow"),
+}
+
+
+def skill_line(use: SkillUse) -> Text:
+    what = f"{use.path} of" if use.path else ""
+    took = f", {use.duration_ms:,} ms" if use.duration_ms is not None else ""
+    why = f": {use.output.partition(chr(10))[0][:200]}" if use.state is UseState.FAILED and use.output else ""
+    said = " ".join(part for part in (use.how, what) if part)
+    return Text.assemble(
+        _MARKS[use.state],
+        (clean(f"{said} "), FAINT),
+        (clean(use.skill), "bold"),
+        (clean(f"{took}{why}"), FAINT),
+    )
+
+
 def print_end(message: Message, out: Console, *, hint: str = "") -> None:
     """Below an answer: what was wrong with it, and what it took."""
     if message.error:
@@ -177,6 +225,8 @@ def print_message(message: Message, name: str, out: Console) -> None:
         out.print()
         return
     out.print(words(f"{name} ▸", "bold"))
+    for use in message.answer.skills_used if message.answer else ():
+        out.print(skill_line(use))
     if message.text.strip():
         out.print(ModelMarkdown(message.text))
     print_end(message, out)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from forge.bots.chat.models import Speaker
-from forge.bots.chat.prompt import quoted
 from forge.bots.chat.store import MessageRow
 from forge.llm.messages import said
 from forge.llm.models import Prompt
+from forge.skills.quoting import quoted
 
 FULL = 0.7
 """Share of the room at which the beginning is condensed."""

@@ -86,7 +86,10 @@ class Talk:
         if not shown and answer.text:
             view.text(answer.text)
         listener = Listener(
-            view.text, view.thinking, lambda error: view.lost(f"{error.message} Trying again …")
+            view.text,
+            view.thinking,
+            lambda error: view.lost(f"{error.message} Trying again …"),
+            view.skill,
         )
         text = answer.text
         try:

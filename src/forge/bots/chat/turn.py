@@ -20,8 +20,9 @@ from forge.bots.chat.models import MessageStatus
 from forge.bots.chat.preparing import Prepared, Preparing
 from forge.bots.chat.prompt import RESUME
 from forge.bots.chat.scene import Scene
+from forge.bots.chat.skill_tools import BotSkills
 from forge.bots.chat.upkeep import Upkeep
-from forge.errors import Internal
+from forge.bots.skill_hands import SkillHands
 from forge.llm.models import Role
 from forge.runs.attempt import StepInfo
 from forge.runs.context import RunContext, StepFailed
@@ -34,6 +35,10 @@ ENDS = {
     AgentEnd.REFUSED: "The model declined to answer.",
     AgentEnd.STUCK: "The model gave no usable answer, several times in a row.",
     AgentEnd.MONEY: "The budget is used up, and nobody allowed more.",
+    AgentEnd.TURNS: "The bot used skills again and again without coming to an answer.",
+    AgentEnd.LOOP: "The bot tried the same thing with a skill several times, and it failed each time.",
+    AgentEnd.TOKENS: "The answer took more tokens than one may.",
+    AgentEnd.TIME: "The answer took longer than one may.",
 }
 
 
@@ -42,12 +47,14 @@ class ChatKind:
         self,
         hands: Hands,
         scene: Scene,
+        skills: SkillHands,
         preparing: Preparing,
         endings: Endings,
         upkeep: Upkeep,
     ) -> None:
         self._hands = hands
         self._scene = scene
+        self._skills = skills
         self._preparing = preparing
         self._endings = endings
         self._upkeep = upkeep
@@ -102,18 +109,24 @@ class ChatKind:
                 given.answer_id,
                 given.said,
                 prepared.facts,
+                prepared.skills,
+                prepared.sent,
             ),
         )
-        result = await Agent(context, self._spec(given, prepared), hands).answer(prepared.at)
-        return _ending(result, given.said)
+        agent = Agent(context, self._spec(context.account_id, given, prepared), hands)
+        result = await agent.answer(prepared.at)
+        return _ending(result, given.said + agent.spoken)
 
-    def _spec(self, given: ChatInput, prepared: Prepared) -> AgentSpec:
+    def _spec(self, account_id: str, given: ChatInput, prepared: Prepared) -> AgentSpec:
+        scene = self._scene
+        own = BotSkills(scene.bots, scene.versions, scene.shelf, self._skills, account_id, given.bot_id)
+        asked = RESUME if given.said else prepared.directive
         return AgentSpec(
             role=Role.BOT,
             system="",
-            directive=RESUME if given.said else prepared.directive,
-            tools=ToolBox([]),
-            place=_nowhere,
+            directive="\n\n".join(part for part in (prepared.used, asked) if part),
+            tools=ToolBox(own.tools(prepared.skills)),
+            place=self._nowhere,
             limits=LIMITS,
             scope=given.scope,
             max_output=prepared.facts.max_tokens,
@@ -123,6 +136,10 @@ class ChatKind:
             hears=False,
             takes_cut_off=True,
         )
+
+    async def _nowhere(self) -> ToolContext:
+        """A bot works on no files."""
+        return ToolContext(None, self._hands.sandboxes)
 
     async def _summarise(self, context: RunContext, given: ChatInput, prepared: Prepared) -> None:
         """Piece by piece, each step with what was condensed before it."""
@@ -138,15 +155,11 @@ class ChatKind:
             )
 
 
-def _ending(result: AgentResult, said: str) -> Ending:
+def _ending(result: AgentResult, text: str) -> Ending:
     if result.end is AgentEnd.INTERRUPTED:
         return Ending(status=MessageStatus.INTERRUPTED)
     if result.end is not AgentEnd.DONE:
         message = ENDS.get(result.end, f"The answer ended early ({result.end.value}).")
         problem = Problem(code=f"agent_{result.end.value}", message=message)
         return Ending(status=MessageStatus.FAILED, error=problem, result=result)
-    return Ending(status=MessageStatus.DONE, text=said + result.text, result=result)
-
-
-async def _nowhere() -> ToolContext:
-    raise Internal("A bot without tools has no place to use them in.")
+    return Ending(status=MessageStatus.DONE, text=text, result=result)

@@ -21,13 +21,23 @@ LONGEST_WHISPER = 1000
 
 class Voice:
     def __init__(
-        self, database: Store, events: EventLog, session_id: str, message_id: str, run_id: str, said: str
+        self,
+        database: Store,
+        events: EventLog,
+        session_id: str,
+        message_id: str,
+        run_id: str,
+        said: str,
+        *,
+        joint: str = "",
     ) -> None:
+        """`said` is there already; the joint comes between it and the first word that follows."""
         self._database = database
         self._events = events
         self._stream = session_stream(session_id)
         self._message_id = message_id
         self._run_id = run_id
+        self._joint = joint
         self._texts = {"text": said, "thinking": ""}
         self._told = {"text": len(said), "thinking": 0}
         self._whispered = 0.0
@@ -39,11 +49,18 @@ class Voice:
         return whole_characters(self._texts["text"])
 
     async def say(self, kind: "DeltaKind", text: str) -> None:
+        if kind == "text" and text:
+            text, self._joint = self._joint + text, ""
         self._texts[kind] += text
         if time.monotonic() - self._whispered >= WHISPER_S:
             await self._whisper()
         if time.monotonic() - self._kept >= KEEP_S:
             await self.keep()
+
+    async def pause(self) -> None:
+        """Nothing more is said for a while: all of it is told and kept."""
+        await self._whisper()
+        await self.keep()
 
     async def _whisper(self) -> None:
         self._whispered = time.monotonic()

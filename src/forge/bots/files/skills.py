@@ -120,7 +120,7 @@ def _table(entry: SkillEntry) -> str:
     ]
     if entry.version is not None:
         rows.append(f"version = {_text(entry.version)}")
-    if entry.capabilities:
+    if entry.capabilities is not None:
         rows.append(f"capabilities = [{', '.join(_text(one) for one in entry.capabilities)}]")
     if entry.overrides:
         rows.append(f"[{header}.overrides]")
