@@ -75,15 +75,17 @@ def install(
     wish = Wish(consent, Tier(given["tier"]), given["force"])
     done: list[Installed] = []
     failed: list[ForgeError] = []
+    meant: set[str] = set()
     with connect() as client:
         for source in sources:
             with _told(failed):
                 staged = fetch(client, source, is_there=consent.is_there)
                 with _dropped_at_last(client, staged):
                     chosen = choose(staged, given["names"], every=given["every"], is_there=consent.is_there)
+                    meant |= {skill.name for skill in chosen}
                     done += _let_in(client, staged.id, chosen, wish)
         for bot in bots:
-            for skill in (one for one in done if one.installed):
+            for skill in (one for one in done if one.installed and one.name in meant):
                 with _told(failed):
                     attach_to(client, skill.name, bot)
                     click.echo(f"{bot} has {skill.name} now.", err=True)
@@ -224,7 +226,7 @@ def _update(client: Client, name: str, consent: Consent, *, keep: bool) -> list[
         if not fetched:
             raise Invalid(f"There is no {found.name} any more where it came from.")
         if fetched[0].is_same:
-            return [Installed(name=found.name, installed=True, version=found.version, state=found.state)]
+            return [Installed(name=found.name, installed=True, version=found.version)]
         had = counting(found)
         if keep:
             consent = Consent({one.capability: one.scope for one in had})

@@ -118,10 +118,10 @@ def staged_table(skills: Iterable[StagedSkill]) -> Table:
 
 
 def installed_line(done: Installed) -> Text:
-    """`● installed pdf 1.0.0`, or why not, with what to do about it below."""
+    """`● installed pdf 1.0.0`, or why not, with what to do about it below. What was left alone has no state."""
     if not done.installed:
         return _told("bad", f"{done.name}: {done.problem or 'It was not installed.'}", done.hint)
-    verb = "installed" if done.is_new else "in the library"
+    verb = "unchanged" if done.state is None else "installed"
     hint = done.hint
     if done.state is SkillState.REVIEW:
         hint = hint or f"Not all it asks for is granted: forge skill grant {done.name}"

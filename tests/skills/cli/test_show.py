@@ -201,7 +201,7 @@ def test_before_it_is_let_in_a_skill_says_what_it_would_change():
             Installed(name="a", installed=True, is_new=True, version="1.0.0", state=SkillState.READY),
             "● installed a 1.0.0\n",
         ),
-        (Installed(name="a", installed=True, version="1.0.0"), "● in the library a 1.0.0\n"),
+        (Installed(name="a", installed=True, version="1.0.0"), "● unchanged a 1.0.0\n"),
         (Installed(name="a", installed=False, problem="No.", hint="Do."), "● a: No.\n  Do.\n"),
         (
             Installed(name="a", installed=True, is_new=True, state=SkillState.REVIEW),
