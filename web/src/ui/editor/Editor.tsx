@@ -1,5 +1,5 @@
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { syntaxHighlighting } from "@codemirror/language";
+import { indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
 import {
@@ -10,7 +10,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
-import { COLOURS, type EditorLanguage, LANGUAGES } from "./language";
+import { COLOURS, type EditorLanguage, indentOf, LANGUAGES } from "./language";
 import { lineSeparator, stretchOf } from "./lines";
 import { THEME } from "./theme";
 
@@ -101,6 +101,9 @@ function begin(text: string, extensions: Extension): EditorState {
   });
 }
 
+/** The page may have something of its own on Ctrl-Enter. */
+const KEYS = defaultKeymap.filter(({ key }) => key !== "Mod-Enter");
+
 function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Extension[] {
   return [
     lineNumbers(),
@@ -108,7 +111,8 @@ function looks(label: string, language: EditorLanguage, isReadOnly: boolean): Ex
     history(),
     highlightActiveLine(),
     highlightActiveLineGutter(),
-    keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    indentUnit.of(indentOf(language)),
+    keymap.of([...KEYS, ...historyKeymap, ...lintKeymap]),
     LANGUAGES[language],
     syntaxHighlighting(COLOURS),
     THEME,

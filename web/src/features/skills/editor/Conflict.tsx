@@ -1,0 +1,58 @@
+import { Button } from "@/ui/Button";
+import { Modal } from "@/ui/Modal";
+import { type Draft, differing, type Texts } from "./draft";
+
+type Props = {
+  name: string;
+  mine: Draft;
+  theirs: Texts;
+  isBusy: boolean;
+  ways: { takeTheirs: () => void; saveMine: () => void; keepEditing: () => void };
+};
+
+/** The folder is another by now: whose files it should have. Whoever closes this goes on writing: nothing is decided. */
+export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
+  const byMe = new Set(differing(mine.texts, mine.base.texts));
+  const byThem = new Set(differing(theirs, mine.base.texts));
+  return (
+    <Modal
+      open
+      wide
+      isHeld
+      onOpenChange={ways.keepEditing}
+      title={`${name} was changed meanwhile`}
+      description="What you wrote is not saved yet, and nothing of it is lost. Choose what the folder should have."
+    >
+      <div className="mt-3 space-y-3">
+        <ul aria-label="Files that differ" className="divide-y divide-line rounded-md border border-line">
+          {differing(mine.texts, theirs).map((path) => (
+            <li key={path} className="flex flex-wrap items-baseline gap-x-3 px-3 py-1.5">
+              <span className="mono min-w-0 break-all">{path}</span>
+              <span className="ml-auto text-dim">
+                {whose(byMe.has(path), byThem.has(path))}
+                {!(path in theirs) && ", gone from the folder"}
+                {!(path in mine.texts) && ", not in yours"}
+              </span>
+            </li>
+          ))}
+        </ul>
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button look="ghost" onClick={ways.keepEditing}>
+            Keep editing
+          </Button>
+          <Button disabled={isBusy} onClick={ways.takeTheirs}>
+            Load theirs
+          </Button>
+          <Button look="primary" disabled={isBusy} onClick={ways.saveMine}>
+            Keep mine
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+function whose(isMine: boolean, isTheirs: boolean): string {
+  if (isMine && isTheirs) return "changed by both";
+  return isMine ? "changed by you" : "changed meanwhile";
+}

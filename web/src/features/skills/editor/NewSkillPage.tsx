@@ -1,0 +1,60 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { createSkill, refreshSkill, skillQuery } from "@/api/skills";
+import { Page } from "@/ui/Page";
+import { toast } from "@/ui/toast";
+import { Begin } from "./Begin";
+import { begun, type Draft } from "./draft";
+import { framed } from "./frames";
+import { SkillEditor } from "./SkillEditor";
+
+const CRUMBS = [{ label: "Skills", to: "/skills" }];
+
+/** A skill of one's own: what it is to be, then its files to write in. It is there once it is saved. */
+export function NewSkillPage() {
+  const cache = useQueryClient();
+  const navigate = useNavigate();
+  const [name, setName] = useState("");
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const create = useMutation({
+    mutationFn: createSkill,
+    meta: { isShownInPlace: true },
+    onSuccess: (made) => {
+      cache.setQueryData(skillQuery(made.name).queryKey, made);
+      refreshSkill(cache, { skill: made.name, part: "skill" });
+      toast.ok(`Saved ${made.name}.`);
+      return navigate({
+        to: "/skills/$name/edit",
+        params: { name: made.name },
+        replace: true,
+        ignoreBlocker: true,
+      });
+    },
+  });
+  if (!draft) {
+    return (
+      <Page title="New skill" crumbs={CRUMBS}>
+        <Begin
+          begin={({ name, description, frame }) => {
+            setName(name);
+            setDraft(begun({ texts: framed(frame, name, description), hash: null }));
+          }}
+        />
+      </Page>
+    );
+  }
+  return (
+    <SkillEditor
+      name={name}
+      crumbs={CRUMBS}
+      draft={draft}
+      setDraft={(change) => setDraft((before) => before && change(before))}
+      saving={{
+        isPending: create.isPending,
+        error: create.error,
+        save: () => create.mutate({ name, files: { ...draft.texts } }),
+      }}
+    />
+  );
+}

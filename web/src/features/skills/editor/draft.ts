@@ -1,0 +1,86 @@
+/** The files of a skill that somebody is writing, and what they were begun from. */
+
+/** Texts by their paths in the folder. */
+export type Texts = Readonly<Record<string, string>>;
+/** The folder as it was read: `hash` is null for a skill that is not saved yet. */
+export type Base = { texts: Texts; hash: string | null };
+export type Draft = { texts: Texts; base: Base };
+
+/** The one file that every skill has, under this name. */
+export const MAIN = "SKILL.md";
+
+export const begun = (base: Base): Draft => ({ texts: base.texts, base });
+
+export function written({ texts, base }: Draft, path: string, text: string): Draft {
+  return { base, texts: { ...texts, [path]: text } };
+}
+
+export function removed({ texts, base }: Draft, path: string): Draft {
+  const { [path]: _, ...others } = texts;
+  return { base, texts: others };
+}
+
+export function renamed(draft: Draft, from: string, to: string): Draft {
+  return written(removed(draft, from), to, draft.texts[from] ?? "");
+}
+
+/** After `saved` became the folder with this hash: what was typed meanwhile is still to be saved. */
+export const afterSave = ({ texts }: Draft, saved: Texts, hash: string): Draft => ({
+  texts,
+  base: { texts: saved, hash },
+});
+
+/** The paths at which two states differ, those that are in one of them only included. */
+export function differing(a: Texts, b: Texts): string[] {
+  const paths = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...paths].filter((path) => a[path] !== b[path]).sort(byPlace);
+}
+
+export const isDirty = ({ texts, base }: Draft): boolean =>
+  base.hash === null || differing(texts, base.texts).length > 0;
+
+/** What the skill is about first, then what runs, then the rest by name. */
+export function byPlace(a: string, b: string): number {
+  return Number(b === MAIN) - Number(a === MAIN) || depth(a) - depth(b) || a.localeCompare(b);
+}
+
+const depth = (path: string): number => path.split("/").length;
+
+const LONGEST = 300;
+
+/** Why a file cannot be called that; null when it can. */
+export function wrongPath(path: string, taken: readonly string[]): string | null {
+  const parts = path.split("/");
+  if (path.length > LONGEST) return `A path has ${LONGEST} characters at most.`;
+  if (taken.some((other) => other.toLowerCase() === path.toLowerCase()))
+    return "There is a file with this name.";
+  if (taken.some((other) => other.startsWith(`${path}/`))) return "That is a folder already.";
+  if (taken.some((other) => path.startsWith(`${other}/`))) return "One of these folders is a file already.";
+  if (
+    /[\\:*?"<>|]/.test(path) ||
+    parts.some((part) => part !== part.trim() || part === "" || /^\.+$/.test(part))
+  ) {
+    return "Write it like notes.md or references/style.md: names, with slashes between.";
+  }
+  return null;
+}
+
+/** As the editor calls it, by how the name ends. */
+const ENDINGS = {
+  md: "markdown",
+  js: "javascript",
+  mjs: "javascript",
+  cjs: "javascript",
+  ts: "javascript",
+  py: "python",
+  json: "json",
+  yaml: "yaml",
+  yml: "yaml",
+  toml: "toml",
+  sh: "shell",
+} as const;
+
+export function languageOf(path: string): (typeof ENDINGS)[keyof typeof ENDINGS] | "text" {
+  const ending = path.split(".").at(-1)?.toLowerCase() ?? "";
+  return ending in ENDINGS ? ENDINGS[ending as keyof typeof ENDINGS] : "text";
+}

@@ -1,0 +1,42 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { validateSkill } from "@/api/skills";
+import type { SkillKind, SkillProblem } from "@/api/types";
+import type { EditorMark } from "@/ui/editor/Editor";
+import { useQuiet } from "@/ui/useQuiet";
+import type { Texts } from "./draft";
+
+const QUIET_MS = 400;
+const NONE: readonly SkillProblem[] = [];
+
+export type Validation = {
+  problems: readonly SkillProblem[];
+  marks: readonly EditorMark[];
+  /** What it says it is; null until that is known. */
+  kind: SkillKind | null;
+};
+
+/** What is wrong with the files on the page: the server is asked once nobody has typed for a moment. */
+export function useValidation(name: string, texts: Texts): Validation {
+  const quiet = useQuiet(texts, QUIET_MS);
+  const validation = useQuery({
+    queryKey: ["skill-validation", name, quiet],
+    queryFn: ({ signal }) => validateSkill({ name, files: { ...quiet } }, signal),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  });
+  const problems = validation.data?.problems ?? NONE;
+  const manifest = validation.data?.manifest;
+  const marks = useMemo(() => problems.filter(({ line }) => line != null).map(toMark), [problems]);
+  return { problems, marks, kind: manifest ? kindOf(manifest.metadata?.["forge-kind"]) : null };
+}
+
+const kindOf = (said: string | undefined): SkillKind =>
+  said === "script" || said === "local" ? said : "prompt";
+
+const toMark = ({ line, message, is_warning }: SkillProblem): EditorMark => ({
+  line: line ?? null,
+  column: null,
+  message,
+  isWarning: is_warning,
+});

@@ -1,0 +1,141 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { render, screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import {
+  afterSave,
+  begun,
+  byPlace,
+  type Draft,
+  differing,
+  isDirty,
+  languageOf,
+  removed,
+  renamed,
+  written,
+  wrongPath,
+} from "@/features/skills/editor/draft";
+import { framed, wrongName } from "@/features/skills/editor/frames";
+import { TryPanel } from "@/features/skills/editor/TryPanel";
+import { serve } from "./server";
+
+const base = { texts: { "SKILL.md": "one", "a.md": "a" }, hash: "h1" };
+
+test("a draft is dirty while it differs from its folder, and a new one until it is saved", () => {
+  const draft = begun(base);
+  expect(isDirty(draft)).toBe(false);
+  expect(isDirty(written(draft, "a.md", "b"))).toBe(true);
+  expect(isDirty(written(written(draft, "a.md", "b"), "a.md", "a"))).toBe(false);
+  expect(isDirty(removed(draft, "a.md"))).toBe(true);
+  expect(isDirty(begun({ ...base, hash: null }))).toBe(true);
+});
+
+test("a file that gets another name keeps its text", () => {
+  const draft = renamed(begun(base), "a.md", "b/a.md");
+  expect(draft.texts).toEqual({ "SKILL.md": "one", "b/a.md": "a" });
+  expect(differing(draft.texts, base.texts)).toEqual(["a.md", "b/a.md"]);
+});
+
+test("what was typed while it was saved is still to be saved", () => {
+  const saved = written(begun(base), "a.md", "saved");
+  const typed: Draft = written(saved, "a.md", "saved and more");
+  const after = afterSave(typed, saved.texts, "h2");
+  expect(after).toEqual({ texts: typed.texts, base: { texts: saved.texts, hash: "h2" } });
+  expect(isDirty(after)).toBe(true);
+});
+
+test.each([
+  ["notes.md", null],
+  ["references/style.md", null],
+  ["skill.md", "There is a file with this name."],
+  ["/etc/passwd", "Write it like"],
+  ["../up.md", "Write it like"],
+  ["a//b.md", "Write it like"],
+  ["a\\b.md", "Write it like"],
+  ["a.md/b.md", "One of these folders is a file already."],
+  ["x".repeat(301), "A path has 300 characters at most."],
+])("a file called %s: %s", (path, wanted) => {
+  const found = wrongPath(path, ["SKILL.md", "a.md"]);
+  if (wanted === null) expect(found).toBeNull();
+  else expect(found).toContain(wanted);
+});
+
+test("files stand in the order in which they matter", () => {
+  expect(["tests/a.json", "skill.js", "SKILL.md", "a.md"].sort(byPlace)).toEqual([
+    "SKILL.md",
+    "a.md",
+    "skill.js",
+    "tests/a.json",
+  ]);
+  expect(["SKILL.md", "skill.py", "run.sh", "LICENSE"].map(languageOf)).toEqual([
+    "markdown",
+    "python",
+    "shell",
+    "text",
+  ]);
+});
+
+test("a frame has what its kind needs, whatever the description says", () => {
+  const texts = framed("js", "my-skill", 'Says "a: b"\n--- and more');
+  expect(Object.keys(texts)).toEqual(["SKILL.md", "skill.js", "tests/counts.json"]);
+  expect(texts["SKILL.md"]).toContain('description: "Says \\"a: b\\" --- and more"\n');
+  expect(Object.keys(framed("program", "x", "y"))).toContain("scripts/run.py");
+  expect(["ok-name", "Bad", "new", "a--b"].map(wrongName).map((wrong) => wrong === null)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
+function show(kind: "script" | "prompt" | "local", texts = framed("js", "counter", "Counts.")) {
+  const requests = serve({
+    "POST /api/v1/skills/try": {
+      data: {
+        id: "r",
+        skill: "counter",
+        version: "0.1.0",
+        end: "done",
+        error: "",
+        output: { words: 2 },
+        logs: [{ level: "info", message: "counted 2" }],
+        capabilities_used: {},
+        duration_ms: 3,
+        fuel: 1000,
+        memory_bytes: 2000,
+        cost_micros: 0,
+      },
+    },
+  });
+  render(
+    <QueryClientProvider client={new QueryClient()}>
+      <TryPanel name="counter" texts={texts} kind={kind} />
+    </QueryClientProvider>,
+  );
+  return requests;
+}
+
+test("what is on the page is run with the input of its first test, and shows what came of it", async () => {
+  const requests = show("script");
+  expect(screen.getByLabelText("Input")).toHaveValue('{\n  "text": "two words"\n}');
+  await userEvent.click(screen.getByRole("button", { name: /Run/ }));
+  expect(await screen.findByText("counted 2")).toBeInTheDocument();
+  const sent = await requests[0]?.clone().json();
+  expect(sent.input).toEqual({ text: "two words" });
+  expect(sent.files["skill.js"]).toContain("function run");
+});
+
+test("an input that is no JSON is named with its line, and is not sent", async () => {
+  const requests = show("script");
+  const input = screen.getByLabelText("Input");
+  await userEvent.clear(input);
+  await userEvent.type(input, '{{"a": 1,{enter}}');
+  await waitFor(() => expect(screen.getByText(/line 2/)).toBeInTheDocument());
+  expect(screen.getByRole("button", { name: /Run/ })).toBeDisabled();
+  expect(requests).toEqual([]);
+});
+
+test("instructions and programs say why they are not run here", () => {
+  show("prompt");
+  expect(screen.getByText(/Instructions are followed by a bot/)).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /Run/ })).toBeNull();
+});
