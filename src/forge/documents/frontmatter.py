@@ -17,6 +17,8 @@ BOM = "\ufeff"
 _FENCE = re.compile(r"---[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n|\n|\r|\Z)")
 _BLANK = re.compile(r"\r\n|\n|\r|")
+_HYPHENS = re.compile(r"-(?=--)")
+_ESCAPED = r"\\x2D"
 
 
 class Unusable(Exception):
@@ -90,8 +92,9 @@ def _missing(message: str) -> Problem:
 
 
 def write_front_matter(values: Mapping[str, Any], body: str) -> str:
+    """Some readers take any three hyphens for its end, wherever they stand: inside of it there are none."""
     separator = "\n" if body else ""
-    return f"---\n{write_yaml(values)}---\n{separator}{body}"
+    return f"---\n{_HYPHENS.sub(_ESCAPED, write_yaml(values))}---\n{separator}{body}"
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
@@ -110,10 +113,11 @@ def write_yaml(values: Mapping[str, Any]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines in double quotes: the other styles change some of them."""
+    """Texts of several lines in double quotes: the other styles change some of them. Those with three hyphens as well:
+    only there can they be escaped."""
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
-        style = None if text.isprintable() else '"'
+        style = None if text.isprintable() and "---" not in text else '"'
         return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)  # pyright: ignore[reportUnknownMemberType]
 
 

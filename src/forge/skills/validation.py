@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import TypeAdapter, ValidationError
 
 from forge.errors import ForgeError, Invalid
-from forge.llm.pricing import estimate_tokens
 from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
 from forge.skills.entries import SCRIPTS, entry_of
 from forge.skills.manifest import MOST_PROBLEMS, SKILL_MD, Reading, read_skill_md
@@ -20,6 +19,8 @@ MOST_CASES = 20
 MOST_TRIGGERS = 20
 ADVISED_LINES = 500
 ADVISED_TOKENS = 5000
+CHARACTERS_PER_TOKEN = 4
+"""Of prose; good enough to advise."""
 MOST_OF_A_KIND = 5
 """Warnings that say the same of several places."""
 
@@ -154,7 +155,7 @@ def first_error(error: ValidationError) -> str:
 def _about_body(reading: Reading, files: Collection[str]) -> Iterator[SkillProblem]:
     if reading.manifest is None:
         return
-    lines, tokens = reading.body.count("\n"), estimate_tokens(len(reading.body.encode()))
+    lines, tokens = reading.body.count("\n"), len(reading.body) // CHARACTERS_PER_TOKEN
     if lines > ADVISED_LINES or tokens > ADVISED_TOKENS:
         hint = "Put what is not always needed into files of its own: all of it is read each time the skill is used."
         yield _warning(f"The instructions are long: {lines:,} lines, about {tokens:,} tokens.", hint)
