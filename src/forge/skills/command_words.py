@@ -125,12 +125,11 @@ _HINTS = {
 }
 
 
-def what_to_name(capability: Capability) -> str | None:
-    """What a grant of it is limited to, in a word; None when there is nothing to limit."""
+def what_to_name(capability: Capability) -> str:
+    """What a grant of it goes by, in a word."""
     words = {Capability.READ_ENV: "variables", Capability.GET_SECRET: "secrets"}
-    if capability in _NAMES:
-        return words.get(capability, "programs")
-    return "hosts" if capability in _HOSTS else "folders" if capability in _ROOTS else None
+    words |= dict.fromkeys(_HOSTS, "hosts") | dict.fromkeys(_ROOTS, "folders")
+    return words.get(capability, "programs")
 
 
 def scope_words(scope: Scope) -> str:

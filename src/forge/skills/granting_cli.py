@@ -40,7 +40,7 @@ def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) ->
         check_asked(said, found.asks, found.name)
         consent = Consent(said, is_everything=yes, is_there=not as_json)
         standing = [] if consent.asks else counting(found)
-        wishes = merged([*standing, *decide(consent, found.asks, found.grants)])
+        wishes = merged([*standing, *decide(consent, found.kind, found.asks, found.grants)])
         wish = GrantsWish(grants=wishes, folder_hash=found.folder_hash)
         granted = client.put(f"{skill_path(name)}/grants", SkillDetail, wish.model_dump(mode="json"))
     _print(granted, as_json=as_json)

@@ -13,7 +13,7 @@ from forge.errors import ForgeError, Invalid
 from forge.skills.attaching_cli import attach_to
 from forge.skills.command_words import read_grants, skill_path
 from forge.skills.granting_cli import check_asked, counting
-from forge.skills.models import GrantWish, Tier
+from forge.skills.models import GrantWish, SkillKind, Tier
 from forge.skills.review import Consent, decide
 from forge.skills.sources import FolderSource, GitSource, RegistrySource
 from forge.skills.staging_cli import choose, fetch, send
@@ -169,7 +169,8 @@ def _let_in(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wis
                 done.append(_refused(skill, "It was left as it is."))
                 continue
             force = True
-        grants = decide(wish.consent, skill.asks, wish.until_now)
+        kind = skill.manifest.kind if skill.manifest else SkillKind.PROMPT
+        grants = decide(wish.consent, kind, skill.asks, wish.until_now)
         choices.append(InstallChoice(name=skill.name, grants=grants, tier=wish.tier))
     if not choices:
         return done

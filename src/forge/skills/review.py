@@ -7,7 +7,8 @@ import click
 
 from forge.errors import Invalid
 from forge.skills.command_words import Said, merged, scope_of, scope_words, what_to_name
-from forge.skills.models import Capability, GrantWish, Scope
+from forge.skills.granting import as_asked
+from forge.skills.models import Capability, GrantWish, Scope, SkillKind
 from forge.skills.views import AskedView
 from forge.terminal.entry import show_error
 from forge.terminal.text import clean
@@ -29,52 +30,63 @@ class Consent:
 
 
 def decide(
-    consent: Consent, asks: Sequence[AskedView], until_now: Sequence[GrantWish] = ()
+    consent: Consent, kind: SkillKind, asks: Sequence[AskedView], until_now: Sequence[GrantWish] = ()
 ) -> list[GrantWish]:
     """What of all that a skill asks for it gets."""
-    if consent.asks:
-        before = {grant.capability for grant in until_now}
-        return merged(
-            wish for ask in asks if (wish := _ask(ask, had_it=ask.capability in before)) is not None
-        )
-    return merged(wish for ask in asks if (wish := _said(consent, ask)) is not None)
+    if not consent.asks:
+        return merged(wish for ask in asks if (wish := _said(consent, kind, ask)) is not None)
+    before = {grant.capability for grant in until_now}
+    answers = (_ask(kind, ask, had_it=ask.capability in before) for ask in asks)
+    return merged(wish for wish in answers if wish is not None)
 
 
-def _said(consent: Consent, ask: AskedView) -> GrantWish | None:
+def _said(consent: Consent, kind: SkillKind, ask: AskedView) -> GrantWish | None:
+    """All it asks for is all that says how far: the rest would cover nothing, and is left to be looked at."""
     if ask.capability in consent.said:
         return GrantWish(capability=ask.capability, scope=consent.said[ask.capability] or ask.scope)
-    return GrantWish(capability=ask.capability, scope=ask.scope) if consent.is_everything else None
+    if consent.is_everything and _says_how_far(kind, ask):
+        return GrantWish(capability=ask.capability, scope=ask.scope)
+    return None
 
 
-def _ask(ask: AskedView, *, had_it: bool) -> GrantWish | None:
+def _says_how_far(kind: SkillKind, ask: AskedView) -> bool:
+    return bool(as_asked(kind, [ask], [ask.capability]))
+
+
+def _ask(kind: SkillKind, ask: AskedView, *, had_it: bool) -> GrantWish | None:
+    _explain(ask, had_it=had_it)
+    if not click.confirm(f"  Grant {ask.capability.value}?", default=False, err=True):
+        return None
+    if _says_how_far(kind, ask):
+        return GrantWish(capability=ask.capability, scope=ask.scope)
+    scope = _ask_how_far(ask.capability)
+    return None if scope is None else GrantWish(capability=ask.capability, scope=scope)
+
+
+def _explain(ask: AskedView, *, had_it: bool) -> None:
     wanted = scope_words(ask.scope)
-    remarks = [
+    lines = [
+        ask.allows,
+        f"Asked for: {wanted}" if wanted else "",
         f"It comes from its parent {ask.from_parent}." if ask.from_parent else "",
         "Without it the skill cannot run." if ask.is_needed else "",
         "It was granted until now." if had_it else "",
     ]
     click.echo(f"\n  {click.style(ask.capability.value, bold=True)}: {clean(ask.title)}", err=True)
-    click.echo(f"    {clean(ask.allows)}", err=True)
-    if wanted:
-        click.echo(f"    Asked for: {clean(wanted)}", err=True)
-    for remark in filter(None, remarks):
-        click.echo(f"    {clean(remark)}", err=True)
+    for line in filter(None, lines):
+        click.echo(f"    {clean(line)}", err=True)
     click.echo(f"    {click.style('Risk:', fg='yellow')} {clean(ask.risk)}", err=True)
-    if not click.confirm(f"  Grant {ask.capability.value}?", default=False, err=True):
-        return None
-    named = what_to_name(ask.capability)
-    if named is None or wanted:
-        return GrantWish(capability=ask.capability, scope=ask.scope)
-    return GrantWish(capability=ask.capability, scope=_ask_how_far(ask.capability, named))
 
 
-def _ask_how_far(capability: Capability, named: str) -> Scope:
+def _ask_how_far(capability: Capability) -> Scope | None:
+    """The skill names nothing, so the person has to."""
     while True:
-        told = click.prompt(
-            f"  Which {named}, with blanks between?", default="", show_default=False, err=True
-        )
-        values = str(told).split()
+        question = f"  Which {what_to_name(capability)}, with blanks between?"
+        values = str(click.prompt(question, default="", show_default=False, err=True)).split()
+        if not values:
+            click.echo("  Nothing is named, so it is not granted.", err=True)
+            return None
         try:
-            return scope_of(capability, values) if values else Scope()
+            return scope_of(capability, values)
         except Invalid as error:
             show_error(error)

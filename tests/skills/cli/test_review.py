@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from forge.skills.command_words import read_grants
-from forge.skills.models import Capability, GrantWish, Scope
+from forge.skills.models import Capability, GrantWish, Scope, SkillKind
 from forge.skills.review import Consent, decide
 from forge.skills.views import AskedView
 
@@ -17,8 +17,8 @@ HTTP = AskedView(
     allows="It may fetch.",
     risk="Strangers write it.",
 )
-FILES = AskedView(
-    capability=Capability.READ_FILE,
+SECRET = AskedView(
+    capability=Capability.GET_SECRET,
     title="read files",
     allows="It may read.",
     risk="It may tell.",
@@ -31,7 +31,7 @@ NOTES = AskedView(
     risk="It changes.",
     from_parent="base",
 )
-ASKS = [HTTP, FILES, NOTES]
+ASKS = [HTTP, SECRET, NOTES]
 
 
 def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list[GrantWish], str]:
@@ -40,7 +40,7 @@ def answered(lines: str, until_now: list[GrantWish] | None = None) -> tuple[list
 
     @click.command()
     def ask() -> None:
-        decided.extend(decide(Consent(is_there=True), ASKS, until_now or []))
+        decided.extend(decide(Consent(is_there=True), SkillKind.SCRIPT, ASKS, until_now or []))
 
     result = CliRunner().invoke(ask, input=lines)
     assert result.exception is None, result.output
@@ -66,10 +66,11 @@ def test_a_yes_grants_as_far_as_was_asked_for():
 
 
 def test_how_far_is_asked_where_the_skill_does_not_say():
-    decided, asked = answered("n\ny\nrelative\n/srv/a /srv/b\nn\n")
-    assert decided == [GrantWish(capability=Capability.READ_FILE, scope=Scope(roots=["/srv/a", "/srv/b"]))]
-    assert asked.count("Which folders, with blanks between?") == 2
-    assert answered("n\ny\n\nn\n")[0] == [GrantWish(capability=Capability.READ_FILE)]
+    decided, asked = answered("n\ny\na/b\nKEY OTHER\nn\n")
+    assert decided == [GrantWish(capability=Capability.GET_SECRET, scope=Scope(names=["KEY", "OTHER"]))]
+    assert asked.count("Which secrets, with blanks between?") == 2
+    decided, asked = answered("n\ny\n\nn\n")
+    assert (decided, "Nothing is named, so it is not granted." in asked) == ([], True)
 
 
 def test_what_was_granted_until_now_is_said_and_asked_again():
@@ -79,18 +80,25 @@ def test_what_was_granted_until_now_is_said_and_asked_again():
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_what_was_said_is_the_whole_answer(is_there: bool):
-    said = Consent(read_grants(["http_get=b.example.com", "read_file"]), is_there=is_there)
-    assert decide(said, ASKS) == [
-        GrantWish(capability=Capability.READ_FILE),
+    said = Consent(read_grants(["http_get=b.example.com", "get_secret"]), is_there=is_there)
+    assert decide(said, SkillKind.SCRIPT, ASKS) == [
         GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=["b.example.com"])),
+        GrantWish(capability=Capability.GET_SECRET),
     ]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_all_is_all_that_says_how_far_it_goes(is_there: bool):
     every = Consent(is_everything=True, is_there=is_there)
-    assert {wish.capability for wish in decide(every, ASKS)} == {ask.capability for ask in ASKS}
+    assert decide(every, SkillKind.SCRIPT, ASKS) == [
+        GrantWish(capability=Capability.HTTP_GET, scope=HOSTS),
+        GrantWish(capability=Capability.KV),
+    ]
 
 
 def test_without_anybody_to_ask_nothing_is_granted():
-    assert decide(Consent(), ASKS) == []
+    assert decide(Consent(), SkillKind.SCRIPT, ASKS) == []
 
 
 def test_what_it_does_not_ask_for_it_does_not_get():
-    assert decide(Consent(read_grants(["exec_command"])), ASKS) == []
+    assert decide(Consent(read_grants(["exec_command"])), SkillKind.SCRIPT, ASKS) == []
