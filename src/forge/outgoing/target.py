@@ -1,5 +1,6 @@
 """An address of the web, read once: what is checked is what is asked."""
 
+import ipaddress
 from dataclasses import dataclass
 
 import httpx2
@@ -76,7 +77,7 @@ def read_url(text: str, *, beside: Target | None = None) -> Target:
         raise Unsendable(f"The address is longer than {MAX_URL:,} characters.")
     try:
         url = httpx2.URL(beside.url).join(text) if beside else httpx2.URL(text)
-        host = url.raw_host.decode("ascii").rstrip(".")
+        host = _spelled(url.raw_host.decode("ascii"))
         path = url.raw_path.decode("ascii")
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise Unsendable(
@@ -91,6 +92,14 @@ def read_url(text: str, *, beside: Target | None = None) -> Target:
     port = PORTS[url.scheme] if url.port is None else url.port
     _check(host, port, text)
     return Target(url.scheme, host, port, path)
+
+
+def _spelled(host: str) -> str:
+    """One spelling for each address and each name."""
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        return host.lower().rstrip(".")
 
 
 def _check(host: str, port: int, text: str) -> None:

@@ -1,0 +1,145 @@
+"""What an operation of the host takes, and which capability it needs."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from forge.kernel.text import NO_NUL, whole_characters
+from forge.outgoing.models import MAX_URL, Method
+from forge.outgoing.target import read_url
+from forge.skills.host.own_folder import MOST_TEXT
+from forge.skills.models import Capability
+
+MOST_RECALLED = 20
+
+Text = Annotated[str, AfterValidator(whole_characters)]
+Key = Annotated[str, Field(min_length=1, max_length=200), NO_NUL, AfterValidator(whole_characters)]
+Name = Annotated[str, Field(max_length=100)]
+Path = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(whole_characters)]
+
+
+class Arguments(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def needs(self) -> Capability | None:
+        """None for what every skill may do."""
+        return None
+
+    @property
+    def asks(self) -> str:
+        """What a grant would have to cover, as somebody writes it behind `capability=`."""
+        return ""
+
+
+class Nothing(Arguments):
+    pass
+
+
+class Log(Arguments):
+    level: str = "info"
+    message: JsonValue = ""
+
+
+class Http(Arguments):
+    method: Annotated[str, AfterValidator(lambda text: Method(text.upper()).value)] = Method.GET.value
+    url: Annotated[str, Field(max_length=MAX_URL)]
+    headers: dict[str, str] = {}
+    body: Text | None = None
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.HTTP_GET if Method(self.method).only_reads else Capability.HTTP_POST
+
+    @property
+    def asks(self) -> str:
+        return read_url(self.url).authority
+
+
+class _OfKeys(Arguments):
+    @property
+    def needs(self) -> Capability:
+        return Capability.KV
+
+
+class OneKey(_OfKeys):
+    key: Key
+
+
+class SetKey(_OfKeys):
+    key: Key
+    value: JsonValue
+
+
+class Keys(_OfKeys):
+    pass
+
+
+class Secret(Arguments):
+    name: Name
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.GET_SECRET
+
+    @property
+    def asks(self) -> str:
+        return self.name
+
+
+class Env(Arguments):
+    name: Name
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.READ_ENV
+
+    @property
+    def asks(self) -> str:
+        return self.name
+
+
+class Memory(Arguments):
+    query: Annotated[Text, Field(min_length=1, max_length=2000)]
+    limit: Annotated[int, Field(ge=1, le=MOST_RECALLED)] = 5
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.RECALL_MEMORY
+
+
+class ReadFile(Arguments):
+    path: Path
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.READ_FILE
+
+    @property
+    def asks(self) -> str:
+        return self.path if self.path.startswith("/") else ""
+
+
+class ListFiles(ReadFile):
+    path: Path = "."
+
+
+class WriteFile(ReadFile):
+    text: Annotated[Text, Field(max_length=MOST_TEXT)]
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.WRITE_FILE
+
+
+class Exec(Arguments):
+    argv: Annotated[list[Annotated[Text, Field(max_length=100_000)]], Field(min_length=1, max_length=100)]
+    input: Annotated[Text, Field(max_length=1_000_000)] | None = None
+
+    @property
+    def needs(self) -> Capability:
+        return Capability.EXEC_COMMAND
+
+    @property
+    def asks(self) -> str:
+        return self.argv[0]

@@ -1,0 +1,148 @@
+"""The one function through which a running skill reaches anything but its own input.
+
+Every operation is in one table, and `call` is the one place where it is checked that somebody granted what it needs.
+"""
+
+import asyncio
+import shlex
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import JsonValue, ValidationError
+
+from forge.errors import ForgeError
+from forge.skills.execution import HostError, HostRefusal, LogLine
+from forge.skills.host import arguments, commands, filing, keeping, knowing, web
+from forge.skills.host.arguments import Arguments
+from forge.skills.host.hiding import Hidden
+from forge.skills.host.lines import Lines
+from forge.skills.host.own_folder import OwnFolder
+from forge.skills.host.parts import HostParts, Invocation, Running
+from forge.skills.models import Capability, Scope
+
+MOST_CALLS = 1000
+"""Of one run, without its lines for the log."""
+
+A = TypeVar("A", bound=Arguments)
+
+
+@dataclass(frozen=True)
+class Operation(Generic[A]):
+    takes: type[A]
+    perform: Callable[[Running, Scope, A], Awaitable[JsonValue]]
+
+
+LOG = "log"
+OPERATIONS: Mapping[str, Operation[Any]] = {
+    LOG: Operation(arguments.Log, knowing.log),
+    "context": Operation(arguments.Nothing, knowing.context),
+    "http": Operation(arguments.Http, web.ask),
+    "kv.get": Operation(arguments.OneKey, keeping.get),
+    "kv.set": Operation(arguments.SetKey, keeping.put),
+    "kv.delete": Operation(arguments.OneKey, keeping.drop),
+    "kv.keys": Operation(arguments.Keys, keeping.keys),
+    "secret": Operation(arguments.Secret, knowing.secret),
+    "env": Operation(arguments.Env, knowing.env),
+    "memory": Operation(arguments.Memory, knowing.memory),
+    "file.read": Operation(arguments.ReadFile, filing.read),
+    "file.write": Operation(arguments.WriteFile, filing.write),
+    "file.list": Operation(arguments.ListFiles, filing.list_names),
+    "exec": Operation(arguments.Exec, commands.execute),
+}
+
+
+class Host:
+    """For one run, `seconds` long from now on."""
+
+    def __init__(
+        self,
+        invocation: Invocation,
+        allowed: Mapping[Capability, Scope],
+        parts: HostParts,
+        seconds: float,
+    ) -> None:
+        self._allowed = allowed
+        self._calls = 0
+        self._used: Counter[Capability] = Counter()
+        hidden = Hidden()
+        self._running = Running(
+            invocation,
+            parts,
+            time.monotonic() + seconds,
+            hidden,
+            Lines(hidden),
+            OwnFolder(parts.files_dir, invocation.account_id, invocation.skill),
+        )
+
+    @property
+    def used(self) -> dict[Capability, int]:
+        """What it made use of, and how often."""
+        return dict(self._used)
+
+    @property
+    def logs(self) -> list[LogLine]:
+        return self._running.lines.all()
+
+    def hide(self, text: str) -> str:
+        """Without the secrets it was given: for whatever else is written down about this run."""
+        return self._running.hidden(text)
+
+    async def call(self, op: str, args: dict[str, Any]) -> JsonValue:
+        operation = OPERATIONS.get(op)
+        if operation is None:
+            raise HostError(self.hide(f"There is no operation {op[:100]!r}."))
+        self._count(op)
+        given = _read(op, operation, args)
+        scope = self._check_granted(given)
+        try:
+            async with asyncio.timeout(max(0.0, self._running.left_s)):
+                return await operation.perform(self._running, scope, given)
+        except TimeoutError as error:
+            raise HostError("The run is out of time.") from error
+        except HostError as error:
+            raise HostError(self.hide(str(error))) from error
+        except ForgeError as error:
+            raise HostError(self.hide(" ".join(filter(None, (error.message, error.hint))))) from error
+
+    def _count(self, op: str) -> None:
+        if op == LOG:
+            self._used[Capability.LOG] += 1
+            return
+        self._calls += 1
+        if self._calls > MOST_CALLS:
+            raise HostError(f"A run may ask {MOST_CALLS:,} times; this one has.")
+
+    def _check_granted(self, given: Arguments) -> Scope:
+        needs = given.needs
+        if needs is None:
+            return Scope()
+        scope = self._allowed.get(needs)
+        if scope is None:
+            skill = self._running.invocation.skill
+            wish = self.hide(_wish(needs, given))
+            raise HostRefusal(
+                f"The skill {skill} reached for {needs.value}, which nobody granted it. If it should have it: "
+                f"forge skill grant {skill} {wish}"
+            )
+        self._used[needs] += 1
+        return scope
+
+
+def _wish(needs: Capability, given: Arguments) -> str:
+    try:
+        asks = given.asks
+    except ForgeError:
+        asks = ""
+    return shlex.quote(f"{needs.value}={asks[:200]}") if asks else needs.value
+
+
+def _read(op: str, operation: Operation[A], args: dict[str, Any]) -> A:
+    try:
+        return operation.takes.model_validate(args)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise HostError(f"{op} was called wrongly: {where + ': ' if where else ''}{first['msg']}.") from error

@@ -1,0 +1,36 @@
+"""What a skill wrote with `log`: so many lines, each so long; of the rest, how many there were."""
+
+from forge.kernel.text import whole_characters
+from forge.skills.execution import LogLine
+from forge.skills.host.hiding import Hidden
+from forge.telemetry.redaction import redact
+
+MOST_LINES = 200
+MOST_CHARACTERS = 2000
+LEVELS = ("debug", "info", "warn", "error")
+
+
+class Lines:
+    def __init__(self, hidden: Hidden) -> None:
+        self._hidden = hidden
+        self._kept: list[LogLine] = []
+        self._left_out = 0
+
+    def add(self, level: str, message: str) -> None:
+        if len(self._kept) == MOST_LINES:
+            self._left_out += 1
+            return
+        level = level if level in LEVELS else "info"
+        self._kept.append(LogLine(level=level, message=self._fit(message)))
+
+    def all(self) -> list[LogLine]:
+        """Hidden once more: a line may be older than the secret that is in it."""
+        lines = [LogLine(level=line.level, message=self._hidden(line.message)) for line in self._kept]
+        if self._left_out:
+            lines.append(LogLine(level="warn", message=f"… and {self._left_out:,} more lines."))
+        return lines
+
+    def _fit(self, message: str) -> str:
+        """Hidden before it is cut: a part of a secret would not be recognised."""
+        text = redact(self._hidden(whole_characters(message).replace("\0", "\N{REPLACEMENT CHARACTER}")))
+        return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

@@ -1,0 +1,84 @@
+"""Requests of a skill: to the hosts it was granted, and to where those send it on, if that is granted too."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from forge.outgoing.models import Method, Reach, Request
+from forge.outgoing.target import PORTS
+from forge.skills.execution import HostError
+from forge.skills.host.arguments import Http
+from forge.skills.host.parts import Running
+from forge.skills.models import Scope
+
+_USUAL = frozenset(PORTS.values())
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([a-z0-9_.:-]+)", re.IGNORECASE)
+_CHARSETS = frozenset(
+    {"utf-8", "utf-16", "us-ascii", "iso-8859-1", "iso-8859-2", "iso-8859-15", "windows-1251", "windows-1252"}
+    | {"shift_jis", "euc-jp", "euc-kr", "gb18030", "gbk", "big5", "koi8-r"}
+)
+"""Of pages. Python knows more, some of which take very long."""
+
+
+async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
+    def rule(host: str, port: int) -> Reach:
+        reach = reach_of(scope.hosts, host, port)
+        if reach is None:
+            skill, where = running.invocation.skill, host if port in _USUAL else f"{host}:{port}"
+            raise HostError(
+                f"{where} is not among the hosts that were granted. To allow it: "
+                f"forge skill grant {skill} {given.needs.value}={','.join([*scope.hosts, where])}"
+            )
+        return reach
+
+    body = b"" if given.body is None else given.body.encode()
+    request = Request(given.url, Method(given.method), given.headers, body, rule, running.left_s)
+    response = await running.parts.outgoing.request(request)
+    return {
+        "status": response.status,
+        "headers": dict(response.headers),
+        "body": _text(response.body, response.headers.get("content-type", "")),
+    }
+
+
+def reach_of(granted: Sequence[str], host: str, port: int) -> Reach | None:
+    """None when nothing covers it. Without a port an entry covers the two usual ones; `*` covers public hosts alone,
+    and what is on our own network has to be named."""
+    found = [reach for entry in granted if (reach := _reach_by(entry, host, port))]
+    return Reach.ALLOWED if Reach.ALLOWED in found else next(iter(found), None)
+
+
+def _reach_by(entry: str, host: str, port: int) -> Reach | None:
+    name, colon, wanted = entry.rpartition(":") if re.search(r":[0-9]+$", _bare(entry)) else (entry, "", "")
+    if (int(wanted) != port) if colon else (port not in _USUAL):
+        return None
+    if name == "*":
+        return Reach.PUBLIC
+    if name.startswith("*."):
+        return Reach.ALLOWED if host.endswith(name[1:]) and not _is_address(host) else None
+    return Reach.ALLOWED if _spelled(name.strip("[]")) == host else None
+
+
+def _bare(entry: str) -> str:
+    """Without an address in brackets, whose colons are no ports."""
+    return entry.rpartition("]")[2] if entry.startswith("[") else entry
+
+
+def _spelled(host: str) -> str:
+    return str(ipaddress.ip_address(host)) if _is_address(host) else host
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(body: bytes, content_type: str) -> str:
+    found = _CHARSET.search(content_type)
+    charset = found[1].lower() if found else "utf-8"
+    return body.decode(charset if charset in _CHARSETS else "utf-8", "replace")

@@ -1,0 +1,216 @@
+"""Skills that are programs: run in the process sandbox, JSON on standard input, JSON on standard output.
+
+There is no network in there, so a program reaches no host, granted or not. What it was granted otherwise it finds in
+its surroundings: variables and secrets in its environment, folders at their own paths.
+"""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic_core import from_json
+
+from forge.errors import Denied, Invalid, NotFound, TooLarge
+from forge.sandbox.choice import Sandboxes
+from forge.sandbox.models import Command, End, Outcome
+from forge.sandbox.removing import remove_tree
+from forge.sandbox.toolchain import toolchain
+from forge.skills.execution import MAX_OUTPUT, Ended, HostError, RunEnd, RunLimits
+from forge.skills.host.commands import ENDS, WITH_INPUT, limits_for
+from forge.skills.host.hiding import Hidden
+from forge.skills.host.own_folder import OwnFolder, open_roots
+from forge.skills.host.parts import Secret
+from forge.skills.host.variables import check_variable
+from forge.skills.models import Capability, Scope
+from forge.workspace.errors import QuotaExceeded
+from forge.workspace.paths import parse
+
+MB = 1 << 20
+MOST_ERROR = 300
+SKILL, INPUT = "skill", "input.json"
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    argv: tuple[str, ...]
+    memory_bytes: int
+    """What it takes before the first line."""
+
+
+INTERPRETERS: Mapping[str, Interpreter] = {
+    ".py": Interpreter(("python3", "-E", "-s", "-B"), 64 * MB),  # not -I: its other files are beside it
+    ".sh": Interpreter(("sh",), 32 * MB),
+    ".js": Interpreter(("node",), 512 * MB),
+}
+
+_ENDS = {
+    End.TIMEOUT: RunEnd.TIME,
+    End.CPU: RunEnd.TIME,
+    End.MEMORY: RunEnd.MEMORY,
+    End.NOT_STARTED: RunEnd.UNUSABLE,
+}
+"""The others are mistakes of the program."""
+
+
+class Programs:
+    def __init__(self, sandboxes: Sandboxes, files_dir: Path) -> None:
+        self._sandboxes = sandboxes
+        self._files_dir = files_dir
+        self._slots = asyncio.Semaphore(os.cpu_count() or 1)
+
+    async def run(  # noqa: PLR0913 - what a run is made of, each by its name
+        self,
+        files: Mapping[str, bytes],
+        entry: str,
+        input_json: str,
+        limits: RunLimits,
+        allowed: Mapping[Capability, Scope],
+        *,
+        environment: Mapping[str, str],
+        secret: Secret,
+        name: str,
+        account_id: str = "",
+    ) -> tuple[Ended, str]:
+        """How it ended, and how well it was locked in. Raises SandboxTooWeak where nothing may be run.
+
+        Without an account there is no folder of its own."""
+        tools = toolchain([self._files_dir.parent])
+        interpreter = INTERPRETERS.get(Path(entry).suffix)
+        if interpreter is None or entry not in files:
+            return Ended(RunEnd.UNUSABLE, error=f"There is no {entry} that could be run."), ""
+        if not shutil.which(interpreter.argv[0], path=tools.path):
+            return Ended(RunEnd.UNUSABLE, error=f"{interpreter.argv[0]} is not on the server."), ""
+        own = OwnFolder(self._files_dir, account_id, name) if account_id else None
+        opened = _Opened(allowed, environment, self._files_dir.parent, own)
+        hidden = Hidden()
+        async with self._slots, _laid_out(files, input_json) as work:
+            try:
+                env = {"PATH": tools.path, **opened.variables(), **await _secrets(allowed, secret, hidden)}
+                command = await asyncio.to_thread(opened.command, work, (*interpreter.argv, entry), env)
+                most = limits_for(limits.seconds, limits.memory_bytes + interpreter.memory_bytes)
+                most = replace(most, stdout_bytes=MAX_OUTPUT)
+                readable = (*tools.read_only, *command.read_only)
+                outcome = await self._sandboxes.run(replace(command, limits=most, read_only=readable))
+            except (HostError, Invalid, Denied, NotFound, TooLarge) as error:
+                return Ended(RunEnd.RAISED, error=hidden(str(error))), ""
+        return await asyncio.to_thread(_ended, outcome, hidden, opened), outcome.level.value
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What grants come to, for a program."""
+
+    allowed: Mapping[Capability, Scope]
+    environment: Mapping[str, str]
+    data_dir: Path
+    own: OwnFolder | None
+
+    def variables(self) -> dict[str, str]:
+        names = _scope(self.allowed, Capability.READ_ENV).names
+        for name in names:
+            check_variable(name)
+        return {name: self.environment[name] for name in names if name in self.environment and name != "PATH"}
+
+    def command(self, work: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
+        """Its own files lie where it starts, and stay as they are; what it makes beside them is gone afterwards."""
+        skill, given = work / SKILL, work / INPUT
+        readable = open_roots(_scope(self.allowed, Capability.READ_FILE).roots, self.data_dir)
+        writable = open_roots(_scope(self.allowed, Capability.WRITE_FILE).roots, self.data_dir)
+        if self.own and self._has_own:
+            (writable if self._may_write else readable).append(self.own.path)
+            self.own.check_room()
+            env = {**env, "SKILL_FILES": str(self.own.path)}
+        return Command(
+            (*WITH_INPUT, str(given), *argv),
+            skill,
+            env=env,
+            read_only=(given, *readable),
+            writable=tuple(writable),
+            protected=tuple(sorted(path.name for path in skill.iterdir())),
+        )
+
+    def check_room(self) -> None:
+        if self.own and self._may_write:
+            self.own.check_room()
+
+    @property
+    def _may_write(self) -> bool:
+        return Capability.WRITE_FILE in self.allowed
+
+    @property
+    def _has_own(self) -> bool:
+        return self._may_write or Capability.READ_FILE in self.allowed
+
+
+async def _secrets(allowed: Mapping[Capability, Scope], secret: Secret, hidden: Hidden) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _scope(allowed, Capability.GET_SECRET).names:
+        found[name] = (await secret(name)).get_secret_value()
+        hidden.add(found[name])
+    return found
+
+
+def _scope(allowed: Mapping[Capability, Scope], capability: Capability) -> Scope:
+    return allowed.get(capability, Scope())
+
+
+@asynccontextmanager
+async def _laid_out(files: Mapping[str, bytes], input_json: str) -> AsyncGenerator[Path]:
+    """A folder with a copy of the skill and what goes into it."""
+    work = await asyncio.to_thread(_make_folder)
+    try:
+        await asyncio.to_thread(_lay_out, work, files, input_json)
+        yield work
+    finally:
+        await asyncio.shield(asyncio.to_thread(remove_tree, work))
+
+
+def _make_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="forge-program-")).resolve()
+
+
+def _lay_out(work: Path, files: Mapping[str, bytes], input_json: str) -> None:
+    for path, content in files.items():
+        target = work.joinpath(SKILL, *parse(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        if content.startswith(b"#!"):
+            target.chmod(0o755)
+    (work / INPUT).write_text(input_json, encoding="utf-8", newline="")
+
+
+def _ended(outcome: Outcome, hidden: Hidden, opened: _Opened) -> Ended:
+    ended = _judged(outcome, hidden)
+    try:
+        opened.check_room()
+    except QuotaExceeded as error:
+        return replace(ended, end=RunEnd.RAISED, output=None, error=f"{error.message} {error.hint}")
+    return ended
+
+
+def _judged(outcome: Outcome, hidden: Hidden) -> Ended:
+    took = float(outcome.duration_ms)
+    if outcome.end is not End.EXITED:
+        return Ended(_ENDS.get(outcome.end, RunEnd.RAISED), error=ENDS[outcome.end], duration_ms=took)
+    if outcome.exit_code != 0:
+        said = hidden(_last_line(outcome.stderr.text))
+        error = said or f"It ended with code {outcome.exit_code} and said nothing."
+        return Ended(RunEnd.RAISED, error=error[:MOST_ERROR], duration_ms=took)
+    if outcome.stdout.truncated:
+        return Ended(RunEnd.OUTPUT, error=f"It gave more than {MAX_OUTPUT // MB} MB.", duration_ms=took)
+    try:
+        output = from_json(outcome.stdout.text, allow_inf_nan=False)
+    except ValueError:
+        shown = hidden(outcome.stdout.text.strip())[:80]
+        return Ended(RunEnd.OUTPUT, error=f"It did not give JSON: {shown!r}", duration_ms=took)
+    return Ended(RunEnd.DONE, output, duration_ms=took)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

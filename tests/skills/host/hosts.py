@@ -1,0 +1,81 @@
+"""Hosts of made-up runs, with real parts."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from forge.errors import NotFound
+from forge.outgoing.client import Outgoing
+from forge.sandbox.choice import Sandboxes
+from forge.skills.execution import HostError, HostRefusal
+from forge.skills.host.host import Host, HostParts, Invocation
+from forge.skills.models import Capability, Scope
+from forge.store.engine import Store
+
+SECRETS = {
+    "WEATHER_KEY": "s3cret/with+odd=signs",
+    "PEM": "-----BEGIN KEY-----\nabcdefghijklmnop\n-----END KEY-----",
+}
+INVOCATION = Invocation("account-1", "weather", "1.2.3", "run-1", None, {"town": "Oslo"})
+
+
+async def secret(name: str) -> SecretStr:
+    if name not in SECRETS:
+        raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
+    return SecretStr(SECRETS[name])
+
+
+def parts_for(folder: Path, database: Store | None = None, **changed: Any) -> HostParts:
+    """`folder` holds the data directory."""
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    parts = HostParts(
+        outgoing=Outgoing(),
+        database=database or Store(f"sqlite:///{folder}/never-opened.db"),
+        secret=secret,
+        environment={
+            "LANG": "C.UTF-8",
+            "FORGE_VAULT_KEY": "x",
+            "ANTHROPIC_API_KEY": "x",
+            "anthropic_api_key": "x",
+        },
+        recall=None,
+        sandboxes=Sandboxes(),
+        files_dir=data / "skill-files",
+    )
+    return replace(parts, **changed)
+
+
+def host_for(
+    parts: HostParts,
+    allowed: Mapping[Capability, Scope],
+    *,
+    seconds: float = 30.0,
+    invocation: Invocation = INVOCATION,
+) -> Host:
+    return Host(invocation, allowed, parts, seconds)
+
+
+async def error_of(host: Host, op: str, **args: Any) -> str:
+    with pytest.raises(HostError) as raised:
+        await host.call(op, args)
+    return str(raised.value)
+
+
+async def refusal_of(host: Host, op: str, **args: Any) -> str:
+    with pytest.raises(HostRefusal) as raised:
+        await host.call(op, args)
+    return str(raised.value)
+
+
+def remembering(*memories: str) -> Callable[[str, str, str, int], Awaitable[list[str]]]:
+    async def recall(account_id: str, bot_id: str, query: str, limit: int) -> list[str]:
+        await asyncio.sleep(0)
+        return [f"{account_id} {bot_id} {query}", *memories][:limit]
+
+    return recall

@@ -1,0 +1,83 @@
+"""Programs that skills start, in the real sandbox."""
+
+from pathlib import Path
+
+import pytest
+from tests.skills.host.hosts import error_of, host_for, parts_for
+
+from forge.sandbox.choice import Sandboxes
+from forge.skills.host.host import Host
+from forge.skills.models import Capability, Scope
+
+OWN = Path("data/skill-files/account-1/weather")
+
+
+@pytest.fixture(scope="module")
+def sandboxes() -> Sandboxes:
+    return Sandboxes()
+
+
+def host_with(folder: Path, sandboxes: Sandboxes, *names: str, seconds: float = 30.0) -> Host:
+    allowed = {Capability.EXEC_COMMAND: Scope(names=list(names)), Capability.READ_FILE: Scope()}
+    return host_for(parts_for(folder, sandboxes=sandboxes), allowed, seconds=seconds)
+
+
+async def test_a_program_runs_in_the_skills_folder_with_its_input(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "sh", "cat")
+    argv = ["sh", "-c", "cat > kept.txt; pwd; echo oops >&2; exit 3"]
+    given = await host.call("exec", {"argv": argv, "input": "héllo"})
+    assert given == {"exit_code": 3, "stdout": f"{tmp_path / OWN}\n", "stderr": "oops\n"}
+    assert await host.call("file.read", {"path": "kept.txt"}) == "héllo"
+    assert await host.call("exec", {"argv": ["cat"]}) == {"exit_code": 0, "stdout": "", "stderr": ""}
+    assert host.used == {Capability.EXEC_COMMAND: 2, Capability.READ_FILE: 1}
+
+
+async def test_only_programs_that_were_named_are_started(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "cat")
+    for program in ("sh", "/bin/cat", "./cat", "../cat", "cat ", "", "exec"):
+        assert "is not among the programs" in await error_of(host, "exec", argv=[program])
+    assert not (tmp_path / OWN).exists()
+
+
+async def test_a_program_gets_at_nothing_else(
+    tmp_path: Path, sandboxes: Sandboxes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("FORGE_API_KEY", "k")
+    host = host_with(tmp_path, sandboxes, "sh")
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data/vault.key").write_text("key")
+    script = f"cat {tmp_path}/data/vault.key; env | grep FORGE; (echo > /dev/tcp/1.1.1.1/80); ls /proc/net/tcp; exit 0"
+    given = await host.call("exec", {"argv": ["sh", "-c", script]})
+    assert isinstance(given, dict)
+    assert "key" not in str(given["stdout"])
+    assert "FORGE" not in str(given["stdout"])
+
+
+async def test_what_does_not_end_ends_with_the_run(tmp_path: Path, sandboxes: Sandboxes):
+    await sandboxes.open()
+    host = host_with(tmp_path, sandboxes, "sleep", seconds=1.0)
+    told = await error_of(host, "exec", argv=["sleep", "60"])
+    assert told in ("sleep: It did not end in time.", "The run is out of time.")
+
+
+async def test_much_output_is_cut(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "head")
+    given = await host.call("exec", {"argv": ["head", "-c", "5000000", "/dev/zero"]})
+    assert isinstance(given, dict)
+    assert len(str(given["stdout"])) < 201_000
+
+
+async def test_its_folder_does_not_grow_without_end(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "sh", "true")
+    hide = "mkdir -p .git/a && cd .git/a && head -c 9000000 /dev/zero > 1 && head -c 9000000 /dev/zero > 2"
+    assert "is full" in await error_of(host, "exec", argv=["sh", "-c", hide])
+    assert "is full" in await error_of(host, "exec", argv=["true"])
+    assert "is full" in await error_of(host_with(tmp_path, sandboxes, "true"), "exec", argv=["true"])
+
+
+async def test_a_program_that_is_not_there_is_told(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "no-such-program")
+    assert "not on the server" in await error_of(host, "exec", argv=["no-such-program"])
+    given = await host.call("exec", {"argv": ["no-such-program"], "input": "x"})
+    assert isinstance(given, dict)
+    assert given["exit_code"] == 127
