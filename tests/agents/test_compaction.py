@@ -118,3 +118,44 @@ def test_every_call_keeps_its_result_and_nothing_pinned_is_lost(
     assert after[-1] == history[-1] or 500 + estimate(history) > FULL * window
     assert History.validate_json(History.dump_json(after)) == after
     assert estimate(after) <= estimate(history) + 2000
+
+
+def lasting(number: int, size: int = 4000) -> list[Message]:
+    asked, given = turn(number, size)
+    return [asked, given.model_copy(update={"pinned": True})]
+
+
+def test_the_text_of_a_skill_stays_whole_and_keeps_its_call():
+    history: list[Message] = [said("The directive.", pinned=True), *lasting(0)]
+    for number in range(1, 60):
+        history += turn(number)
+        if found := compact(history, overhead_tokens=1000, window=6_000):
+            history = found.history
+    assert lasting(0) == history[1:3]
+    assert sum(isinstance(message, UserMessage) and message.is_note for message in history) == 1
+    calls = [part.id for message in history for part in message.parts if isinstance(part, ToolCall)]
+    results = [part.call_id for message in history for part in message.parts if isinstance(part, ToolResult)]
+    assert calls == results and calls[0] == "call-0" and "call-1" not in calls
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(10, 6000)), min_size=1, max_size=30))
+def test_calls_and_results_stay_together_whatever_lasts(turns: list[tuple[bool, int]]):
+    history: list[Message] = [said("The directive.", pinned=True)]
+    for number, (is_lasting, size) in enumerate(turns):
+        history += lasting(number, size) if is_lasting else turn(number, size)
+        if found := compact(history, overhead_tokens=500, window=8_000):
+            history = found.history
+    whole = [part.text for message in history for part in message.parts if isinstance(part, ToolResult)]
+    for number, (is_lasting, size) in enumerate(turns):
+        assert not is_lasting or f"{number} " + "x" * size in whole
+    asked = None
+    for message in history:
+        if isinstance(message, AssistantMessage):
+            assert asked is None
+            (asked,) = [call.id for call in message.tool_calls]
+        else:
+            for part in message.parts:
+                if isinstance(part, ToolResult):
+                    assert part.call_id == asked
+                    asked = None
+    assert asked is None

@@ -12,6 +12,7 @@ from tests.support.gateway import PRICE, GatewayUnderTest, open_gateway
 from forge.agents.hands import Hands
 from forge.agents.loop import Agent
 from forge.agents.models import AgentLimits, AgentResult
+from forge.agents.nearby import NearbySkills
 from forge.agents.prompts import WORKER, directive
 from forge.agents.spec import MODEL_RETRY, AgentSpec
 from forge.agents.tools import ToolContext
@@ -58,6 +59,7 @@ async def open_agent(
     limits: Limits | None = None,
     window: int = 200_000,
     retry: Retry = MODEL_RETRY,
+    nearby: NearbySkills | None = None,
 ) -> AsyncGenerator[AgentUnderTest]:
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(open_gateway(store, limits=limits))
@@ -80,6 +82,7 @@ async def open_agent(
                 limits=AgentLimits(**given.limits),
                 max_output=2000,
                 retry=retry,
+                nearby=nearby,
             )
             return (await Agent(context, spec, hands[0]).work()).model_dump(mode="json")
 

@@ -5,10 +5,10 @@ from tests.bots.chat.rows import START
 
 from forge.bots.chat.aside import title_prompt
 from forge.bots.chat.models import MessageStatus, Speaker
-from forge.skills.quoting import SECTIONS, quoted
 from forge.bots.chat.store import MessageRow
 from forge.bots.chat.summary import summary_prompt
 from forge.llm.models import Prompt
+from forge.skills.quoting import SECTIONS, quoted
 
 
 def text_of(prompt: Prompt) -> str:
