@@ -167,6 +167,8 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, left: int) -> byte
                 raise Invalid(f"The archive holds more than {MAX_UNPACKED >> 20} MB.", hint=_SMALLER)
             if len(found) > max(RATIO_COUNTS_FROM, MAX_RATIO * entry.compress_size):
                 raise _refused(entry, f"it is more than {MAX_RATIO} times as large as it is packed")
+    if len(found) != entry.file_size:
+        raise _refused(entry, "it is not as large as the archive says")
     return bytes(found)
 
 

@@ -1,0 +1,271 @@
+"""Skills from git repositories: one commit is fetched into a folder of its own and read from its objects.
+
+Nothing is checked out, so no filter, hook or attribute of a repository has a say; git is told where to connect, so no
+second look at a name can lead it elsewhere.
+"""
+
+import asyncio
+import os
+import shlex
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.errors import Invalid, TooLarge, Unavailable
+from forge.outgoing.addresses import Address
+from forge.skills.installing.found import Found, find_skills, skill_folders
+from forge.skills.installing.places import Roots
+from forge.skills.installing.remote import Remote, checked_ref, plain_source, read_remote
+from forge.skills.models import SkillProblem
+from forge.skills.sources import GitSource
+from forge.workspace.gitrunner import GitRunner
+
+MAX_FETCHED = 256 << 20
+"""Of what git receives, packed."""
+MAX_READ = 64 << 20
+"""Of the files of all skills in it."""
+MAX_ENTRIES = 200_000
+MAX_BLOB = 16 << 20
+LOOK_EVERY_S = 0.2
+
+HostCheck = Callable[[str, int], Awaitable[Sequence[Address]]]
+"""The addresses of a host that may be reached. Raises Denied or Unavailable where there is none."""
+
+_FETCHED = "refs/forge/fetched"
+_LINK, _FILES = "120000", ("100644", "100755", "100664")
+_LARGE_FILE = b"version https://git-lfs.github.com/spec/"
+_SETTINGS = {
+    "core.hooksPath": os.devnull,
+    "core.fsmonitor": "false",
+    "core.bare": "true",
+    "credential.helper": "",
+    "fetch.writeCommitGraph": "false",
+    "gc.auto": "0",
+    "http.followRedirects": "false",
+    "http.lowSpeedLimit": "1000",
+    "http.lowSpeedTime": "20",
+    "http.proxy": "",
+    "init.defaultBranch": "main",
+    "maintenance.auto": "false",
+    "protocol.version": "2",
+    "submodule.recurse": "false",
+    "transfer.bundleURI": "false",
+}
+
+
+@dataclass(frozen=True)
+class Fetched:
+    source: GitSource
+    """With the commit that was fetched."""
+    skills: list[Found]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    mode: str
+    object: str
+    size: int
+
+
+class Repositories:
+    """`folder`: where git may write while it fetches."""
+
+    def __init__(self, folder: Path, check_host: HostCheck, roots: Roots) -> None:
+        self._folder = folder
+        self._check_host = check_host
+        self._roots = roots
+
+    async def fetch(self, wish: GitSource) -> Fetched:
+        """Every skill below the path that is wished for. Raises Invalid, Denied, TooLarge or Unavailable."""
+        source = plain_source(wish)
+        remote = read_remote(source.url)
+        ref = checked_ref(source.ref)
+        env = await self._environment(remote)
+        async with self._place() as git:
+            await git.run("init", "--quiet", "--bare", "--template=", str(git.git_dir), env=env)
+            await _receive(git, self._address(remote), ref, env)
+            commit = (await git.run("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")).decode().strip()
+            skills = await _read_skills(git, commit, source.path)
+        return Fetched(source.model_copy(update={"commit": commit}), skills)
+
+    def _address(self, remote: Remote) -> str:
+        if remote.scheme != "file":
+            return remote.address
+        return f"file://{self._roots.repository(remote.folder)}"
+
+    async def _environment(self, remote: Remote) -> dict[str, str]:
+        """git is allowed one protocol, and one place."""
+        settings = dict(_SETTINGS)
+        more: dict[str, str] = {}
+        if remote.scheme != "file":
+            addresses = await self._check_host(remote.host, remote.port)
+            if remote.scheme == "https":
+                settings["http.curloptResolve"] = _pinned(remote, addresses)
+            else:
+                more["GIT_SSH_COMMAND"] = _ssh_command(remote, addresses[0])
+                more["GIT_SSH_VARIANT"] = "ssh"
+        return _as_environment(settings) | more | {"GIT_ALLOW_PROTOCOL": remote.scheme}
+
+    @asynccontextmanager
+    async def _place(self) -> AsyncGenerator[GitRunner]:
+        await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=self._folder) as made:
+            place = Path(made)
+            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                yield GitRunner(place, place, descriptor)
+            finally:
+                os.close(descriptor)
+
+
+async def _receive(git: GitRunner, address: str, ref: str, env: Mapping[str, str]) -> None:
+    options = ("--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+    asking = asyncio.create_task(git.ask("fetch", *options, "--", address, f"+{ref}:{_FETCHED}", env=env))
+    try:
+        while not asking.done():
+            await asyncio.wait({asking}, timeout=LOOK_EVERY_S)
+            if await asyncio.to_thread(_size_of, git.git_dir) > MAX_FETCHED:
+                raise TooLarge(
+                    f"The repository has more than {MAX_FETCHED >> 20} MB.",
+                    hint="Install from a zip with the skills alone.",
+                )
+    finally:
+        if not asking.done():
+            asking.cancel()
+            await asyncio.wait({asking})
+    said = asking.result()
+    if said.code != 0:
+        raise Unavailable(
+            f"{address[:200]} could not be fetched: {_last_line(said.complaint)}",
+            hint="Check the address and the branch, tag or commit. A repository that is not public needs an ssh "
+            "address, a key of the server's user and a line in its known_hosts.",
+        )
+
+
+async def _read_skills(git: GitRunner, commit: str, below: str) -> list[Found]:
+    entries = await _list(git, commit)
+    folders = set(skill_folders(entries, below=below))
+    if not folders:
+        where = f"Below {below!r} in the repository" if below else "In the repository"
+        raise Invalid(f"{where} there is no folder with a SKILL.md.", hint="Give the path of another folder.")
+    wanted = {path: entry for path, entry in entries.items() if _is_below(path, folders)}
+    refused = {path: reason for path, entry in wanted.items() if (reason := _reason(entry))}
+    readable = {path: entry for path, entry in wanted.items() if path not in refused}
+    if sum(entry.size for entry in readable.values()) > MAX_READ:
+        raise TooLarge(
+            f"The skills in the repository have more than {MAX_READ >> 20} MB.",
+            hint="Give the path of a folder with fewer of them.",
+        )
+    files = await _read(git, readable)
+    return [_with_pointers(found) for found in find_skills(files, refused=refused, below=below)]
+
+
+async def _list(git: GitRunner, commit: str) -> dict[str, _Entry]:
+    listed = await git.run("ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+    found: dict[str, _Entry] = {}
+    for line in listed.split(b"\x00")[:-1]:
+        head, _, raw = line.partition(b"\t")
+        mode, _, name, size = head.decode("ascii").split()
+        found[raw.decode("utf-8", "backslashreplace")] = _Entry(mode, name, int(size) if size != "-" else 0)
+    if len(found) > MAX_ENTRIES:
+        raise TooLarge(f"The repository has more than {MAX_ENTRIES:,} files.")
+    return found
+
+
+async def _read(git: GitRunner, entries: Mapping[str, _Entry]) -> dict[str, bytes]:
+    """Each object once, in one go."""
+    objects = list(dict.fromkeys(entry.object for entry in entries.values()))
+    asked = "".join(f"{name}\n" for name in objects).encode()
+    said = await git.ask("cat-file", "--batch", "--buffer", stdin=asked, limit=MAX_READ + 100 * len(objects))
+    if said.code != 0:
+        raise Unavailable(f"What was fetched cannot be read: {_last_line(said.complaint)}")
+    contents: dict[str, bytes] = {}
+    place = 0
+    for name in objects:
+        end = said.out.index(b"\n", place)
+        size = int(said.out[place:end].split()[2])
+        contents[name] = said.out[end + 1 : end + 1 + size]
+        place = end + 1 + size + 1
+    return {path: contents[entry.object] for path, entry in entries.items()}
+
+
+def _reason(entry: _Entry) -> str | None:
+    """Why it is not taken along."""
+    if entry.mode == _LINK:
+        return "it is a link; the files of a skill are in its folder."
+    if entry.mode not in _FILES:
+        return "it is another repository, and is not fetched."
+    if entry.size > MAX_BLOB:
+        return f"it has more than {MAX_BLOB >> 20} MB."
+    return None
+
+
+def _with_pointers(found: Found) -> Found:
+    """A file that Git LFS keeps elsewhere has an address in its place."""
+    pointers = [path for path, data in found.files.items() if data.startswith(_LARGE_FILE)]
+    more = [
+        SkillProblem(message=f"{path[:200]} is kept in Git LFS, and is not fetched.", is_warning=True)
+        for path in pointers
+    ]
+    return Found(found.name, found.path, found.files, [*found.problems, *more])
+
+
+def _is_below(path: str, folders: set[str]) -> bool:
+    folder = path
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in folders:
+            return True
+    return False
+
+
+def _pinned(remote: Remote, addresses: Sequence[Address]) -> str:
+    shown = [f"[{address}]" if address.version == 6 else str(address) for address in addresses]
+    return f"{remote.host}:{remote.port}:{','.join(shown)}"
+
+
+def _ssh_command(remote: Remote, address: Address) -> str:
+    """Nothing of a configuration, no question; only hosts that are known already."""
+    alias = remote.host if remote.port == 22 else f"[{remote.host}]:{remote.port}"
+    options = {
+        "BatchMode": "yes",
+        "CheckHostIP": "no",
+        "ClearAllForwardings": "yes",
+        "ConnectTimeout": "15",
+        "ForwardAgent": "no",
+        "HostKeyAlias": alias,
+        "HostName": str(address),
+        "PermitLocalCommand": "no",
+        "ProxyCommand": "none",
+        "StrictHostKeyChecking": "yes",
+    }
+    given = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+    return shlex.join(["ssh", "-F", os.devnull, *given])
+
+
+def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
+    found = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (name, value) in enumerate(settings.items()):
+        found |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
+
+
+def _size_of(folder: Path) -> int:
+    total = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(at) / name).lstat().st_size
+            except FileNotFoundError:
+                continue  # git renames what is complete
+    return total
+
+
+def _last_line(complaint: str) -> str:
+    """What git says about errors may be a server's own words."""
+    lines = [line for line in complaint.splitlines() if line.strip()]
+    said = next((line for line in reversed(lines) if line.startswith("fatal:")), lines[-1] if lines else "")
+    shown = "".join(character if character.isprintable() else " " for character in said)
+    return shown.removeprefix("fatal:").strip()[:300] or "it did not say why"
