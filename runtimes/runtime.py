@@ -4,7 +4,6 @@ A skill may change any of this, and changes it for itself alone: nothing here ou
 inside, so what is not imported here cannot be imported by a skill.
 """
 
-# ruff: noqa: F401, ANN, BLE001, S102, S311
 import abc
 import array
 import ast
@@ -131,7 +130,7 @@ def fetch(url, method="GET", headers=None, body=None):
     return Response(ask("http", method=method.upper(), url=str(url), headers=headers or {}, body=body))
 
 
-class kv:  # noqa: N801
+class kv:
     @staticmethod
     def get(key, default=None):
         found = ask("kv.get", key=key)
@@ -150,13 +149,13 @@ class kv:  # noqa: N801
         return ask("kv.keys", prefix=prefix)
 
 
-class env:  # noqa: N801
+class env:
     @staticmethod
     def get(name):
         return ask("env", name=name)
 
 
-class files:  # noqa: N801
+class files:
     @staticmethod
     def read(path):
         return ask("file.read", path=str(path))

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from forge.skills.execution import (
     Ended,
@@ -18,6 +18,7 @@ from forge.skills.execution import (
 )
 from forge.skills.wasm import frames
 from forge.skills.wasm.member import START_S, Gone, Member
+from forge.skills.wasm.texts import read_arguments, read_json
 
 GRACE_S = 0.1
 """A worker stops a skill by itself; one that does not is killed this much later."""
@@ -88,7 +89,7 @@ class Conversation:
 
     async def _serve(self, message: frames.Message, deadline: float) -> frames.Message:
         """What the host answers, as long as there is time. A host that does not end when it is told to is left behind."""
-        arguments = _arguments(message["args"])
+        arguments = read_arguments(message["args"])
         if arguments is None:
             return {"err": "the arguments are no JSON object"}
         work = asyncio.ensure_future(self._host(message["call"], arguments))
@@ -128,17 +129,9 @@ class Conversation:
         return replace(ended, error=_words(end, limits))
 
 
-def _arguments(text: str) -> dict[str, Any] | None:
-    try:
-        found = from_json(text, allow_inf_nan=False)
-    except ValueError:
-        return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
-
-
 def _read(ended: Ended, text: str) -> Ended:
     try:
-        return replace(ended, output=from_json(text, allow_inf_nan=False))
+        return replace(ended, output=read_json(text))
     except ValueError as error:
         return replace(ended, end=RunEnd.OUTPUT, error=f"What it gave is no JSON: {error}")
 

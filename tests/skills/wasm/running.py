@@ -1,0 +1,53 @@
+"""Running a script in a test: a host that answers from a dictionary and remembers what it was asked."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from forge.skills.execution import Ended, HostError, HostRefusal, Language, Program, RunLimits
+from forge.skills.wasm.crew import Crew
+
+MB = 1 << 20
+LIMITS = RunLimits(16 * MB, 20_000_000_000, 10.0)
+SHORT = RunLimits(16 * MB, 10**15, 1.0)
+"""Only the clock can stop it."""
+
+
+@dataclass
+class Host:
+    """Refuses what it has no answer for."""
+
+    answers: dict[str, Any] = field(default_factory=dict[str, Any])
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+
+    async def __call__(self, op: str, args: dict[str, Any]) -> Any:
+        self.asked.append((op, args))
+        if op not in self.answers:
+            raise HostRefusal(f"{op} was not granted")
+        answer = self.answers[op]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(args) if isinstance(answer, Callable) else answer
+
+
+async def never(op: str, args: dict[str, Any]) -> None:
+    await asyncio.Event().wait()
+
+
+async def run(
+    crew: Crew,
+    source: str | bytes,
+    language: Language = Language.JS,
+    *,
+    input_json: str = "{}",
+    limits: RunLimits = LIMITS,
+    host: Any = None,
+) -> Ended:
+    given = source.encode() if isinstance(source, str) else source
+    return await crew.run(
+        Program(language, given), input_json, limits, host or Host({"log": None}), invocation="test"
+    )
+
+
+MISSING = HostError("there is no such file")
