@@ -1,6 +1,10 @@
-"""Skills tried in the real sandbox."""
+"""Skills tried by their own tests, in the real runtimes."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+from tests.skills.trying import Trying
 
 from forge.sandbox import choice
 from forge.sandbox.backends import Candidate
@@ -8,24 +12,33 @@ from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Level
 from forge.sandbox.plain import Plain
 from forge.sandbox.registry import Registries
+from forge.skills.execution import Language
 from forge.skills.models import Case, SkillCase, SkillFiles, SkillKind, TrialReport
+from forge.skills.testing import WEBASSEMBLY, SkillTests
 from forge.skills.trial import Trial
-from forge.skills.writing import SkillText, render_skill, template_skill
+from forge.skills.wasm.crew import Crew
+from forge.skills.writing import SkillText, new_skill, render_skill, template_skill
 
 
 @pytest.fixture(scope="module")
-def trial() -> Trial:
-    return Trial(Sandboxes())
+async def trying(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Trying]:
+    folder = tmp_path_factory.mktemp("trials")
+    async with Crew(folder / "cache", size=2) as crew:
+        yield Trying(crew, folder / "files", Sandboxes())
 
 
-def script(source: str, kind: SkillKind = SkillKind.SCRIPT) -> SkillFiles:
+@pytest.fixture(scope="module")
+def trial(trying: Trying) -> Trial:
+    return Trial(SkillTests(trying))
+
+
+def skill_of(source: str, kind: SkillKind = SkillKind.SCRIPT, entry: str = "") -> SkillFiles:
     case = SkillCase(name="counts", input={"text": "two wörds"}, expect={"words": 2})
-    return render_skill(SkillText("count", "Counts words.", kind, source=source, cases=(case,)))
+    return render_skill(SkillText("count", "Counts words.", kind, source=source, cases=(case,), entry=entry))
 
 
 async def detail(trial: Trial, skill: SkillFiles) -> str:
     report = await trial.run(skill)
-    assert report.ran
     assert not report.passed
     return report.cases[0].detail
 
@@ -43,16 +56,17 @@ async def test_a_broken_manifest_is_told_with_its_line(trial: Trial):
     assert report.output == "line 2: `name` is other, and the folder is notes."
 
 
+@pytest.mark.parametrize("language", [Language.JS, Language.PY])
 @pytest.mark.parametrize("kind", [SkillKind.SCRIPT, SkillKind.LOCAL])
-async def test_the_frame_of_a_program_passes_its_own_tests(trial: Trial, kind: SkillKind):
-    report = await trial.run(template_skill(SkillText("count", "Counts words.", kind)))
-    assert (report.ran, report.passed, len(report.cases)) == (True, True, 3)
-    assert report.sandbox in list(Level)
+async def test_the_frame_of_a_program_passes_its_own_tests(trial: Trial, kind: SkillKind, language: Language):
+    report = await trial.run(new_skill("count", kind, language, "Counts words."))
+    assert (report.ran, report.passed, len(report.cases)) == (True, True, 3), report
+    assert report.sandbox in (list(Level) if kind is SkillKind.LOCAL else [WEBASSEMBLY])
     assert report.output == ""
 
 
 async def test_a_program_reads_json_and_may_use_its_other_files(trial: Trial):
-    skill = script(
+    skill = skill_of(
         "import json, sys\nfrom helper import count\njson.dump({'words': count(json.load(sys.stdin)['text'])}, sys.stdout)",
         SkillKind.LOCAL,
     )
@@ -65,60 +79,53 @@ async def test_a_program_reads_json_and_may_use_its_other_files(trial: Trial):
     ("source", "told"),
     [
         ("def run(input): return {'words': 3}", "`words` is 3; expected 2."),
-        ("def run(input): return [2]", "`run` gave a list, and must give a dict."),
-        (
-            "def run(input): return {'words': float('nan')}",
-            "ValueError: Out of range float values are not JSON",
-        ),
+        ("def run(input): return [2]", 'The result is [2]; expected {"words": 2}.'),
+        ("def run(input): return {'words': float('nan')}", ""),
         ("words = 2", "There is no function `run` in skill.py."),
+        ("def run(input)", "skill.py, line 1: expected ':'."),
         ("def run(input): return {'words': 1 / 0}", "ZeroDivisionError: division by zero"),
-        ("def run(input)", "SyntaxError: expected ':'"),
-        ("import sys\nsys.exit(3)", "It ended with code 3 and said nothing."),
-        (
-            "import os\ndef run(input):\n    os.write(1, b'x' * 300_000)\n    return {}",
-            "It gave more than 200 kB.",
-        ),
-        ("def run(input): return {'words': len('x' * 10**9)}", "MemoryError"),
-        ("import os\nwhile True: os.fork()", ""),
-        ("import socket\nsocket.create_connection(('192.0.2.1', 80), 3)", ""),
-        ("def run(input):\n    open('/etc/forge-was-here', 'w')", ""),
-        ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", ""),
+        ("def run(input):\n    return open('/etc/hostname').read()", ""),
+        ("def run(input):\n    kv.set('a', 1)\n    return {'words': 2}", "Nobody granted kv.set."),
     ],
 )
-async def test_what_goes_wrong_is_told(trial: Trial, source: str, told: str):
-    found = await detail(trial, script(source))
+async def test_what_goes_wrong_in_a_script_is_told(trial: Trial, source: str, told: str):
+    found = await detail(trial, skill_of(source))
     assert found
     assert found.startswith(told)
+
+
+async def test_a_script_may_be_javascript(trial: Trial):
+    right = "const run = ({ text }) => ({ words: text.split(' ').length });"
+    assert (await trial.run(skill_of(right, entry="skill.js"))).passed
+    wrong = "function run(input) {\n  throw new Error('no ' + input.text);\n}"
+    assert "no two wörds" in await detail(trial, skill_of(wrong, entry="skill.js"))
 
 
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("print('hello')", "It did not give JSON: 'hello'"),
-        ("print('[' * 100_000)", "It did not give JSON: "),
+        ("print('hello')", ""),
         ("print('[1]')", 'The result is [1]; expected {"words": 2}.'),
-        ("", "There is no scripts/run.py."),
+        ("import sys\nsys.exit('no town')", "no town"),
+        ("", "scripts/run.py is empty."),
+        ("import socket\nsocket.create_connection(('192.0.2.1', 80), 3)", ""),
+        ("open('/etc/forge-was-here', 'w')", ""),
     ],
 )
 async def test_what_a_program_gives_is_looked_at(trial: Trial, source: str, told: str):
-    report = await trial.run(script(source, SkillKind.LOCAL))
-    assert not report.passed
-    assert report.cases[0].detail.startswith(told)
-
-
-async def test_what_does_not_end_is_ended(trial: Trial):
-    assert await detail(trial, script("import time\ntime.sleep(60)")) == "It did not end within 10 seconds."
+    found = await detail(trial, skill_of(source, SkillKind.LOCAL))
+    assert found
+    assert found.startswith(told)
 
 
 async def test_the_end_of_what_it_wrote_helps_to_find_the_mistake(trial: Trial):
-    report = await trial.run(script("print('on the way')\ndef run(input):\n    raise KeyError('town')"))
+    report = await trial.run(skill_of("print('on the way')\ndef run(input):\n    raise KeyError('town')"))
     assert report.output.startswith("on the way\n")
-    assert 'File "skill.py", line 3, in run' in report.output
-    assert "runner.py" not in report.output
+    assert "line 3" in report.output
 
 
 async def test_a_program_without_tests_has_not_passed(trial: Trial):
-    skill = script("def run(input): return {}")
+    skill = skill_of("def run(input): return {'words': 2}")
     bare = SkillFiles(
         name="count", files={path: text for path, text in skill.files.items() if "tests" not in path}
     )
@@ -128,11 +135,27 @@ async def test_a_program_without_tests_has_not_passed(trial: Trial):
     cases = (await trial.run(odd)).cases
     assert [case.name for case in cases] == ["counts", "tests/odd.json"]
     assert cases[1].detail == "This is no test: input: Field required."
+    many = {f"tests/{number}.json": "{}" for number in range(30)}
+    assert await detail(trial, SkillFiles(name="count", files={**skill.files, **many})) == (
+        "There are more than 20 tests."
+    )
 
 
-async def test_nothing_is_run_where_it_cannot_be_locked_in(monkeypatch: pytest.MonkeyPatch):
+async def test_what_tests_the_description_is_not_run(trial: Trial):
+    skill = skill_of("def run(input): return {'words': 2}")
+    files = {**skill.files, "tests/triggers.json": '[{"say": "How long is this?"}]'}
+    report = await trial.run(SkillFiles(name="count", files=files))
+    assert [case.name for case in report.cases] == ["counts"]
+    assert report.passed
+
+
+async def test_nothing_is_run_where_it_cannot_be_locked_in(
+    monkeypatch: pytest.MonkeyPatch, trying: Trying, tmp_path: Path
+):
     plain = Candidate("plain", lambda level: Plain(level, Registries()))
     monkeypatch.setattr(choice, "candidates", lambda _: iter([plain]))
-    report = await Trial(Sandboxes(Level.ISOLATED)).run(script("def run(input): return {'words': 2}"))
+    weak = Trying(trying.crew, tmp_path, Sandboxes(Level.ISOLATED))
+    report = await Trial(SkillTests(weak)).run(skill_of("print('{}')", SkillKind.LOCAL))
     assert (report.ran, report.passed, report.cases) == (False, False, [])
     assert report.output.startswith("It was not run: commands can only be run without isolation here")
+    assert (await Trial(SkillTests(weak)).run(skill_of("def run(input): return {'words': 2}"))).passed

@@ -1,0 +1,63 @@
+"""Runs skills that are not saved, in the real runtimes: what `SkillTests` needs, without a server around it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue, SecretStr
+
+from forge.sandbox.choice import Sandboxes
+from forge.skills.entries import entry_of, program_of
+from forge.skills.execution import LIMITS, Ended, HostRefusal, LogLine
+from forge.skills.local import Programs
+from forge.skills.models import SkillKind, Tier
+from forge.skills.wasm.crew import Crew
+
+
+@dataclass(frozen=True)
+class Tried:
+    ended: Ended
+    logs: Sequence[LogLine] = ()
+    sandbox: str | None = None
+
+
+@dataclass(frozen=True)
+class Trying:
+    """Nothing is granted; what a script logs is kept."""
+
+    crew: Crew
+    folder: Path
+    sandboxes: Sandboxes
+
+    async def __call__(self, name: str, kind: SkillKind, files: Mapping[str, bytes], text: str) -> Tried:
+        return await (self._program if kind is SkillKind.LOCAL else self._script)(name, files, text)
+
+    async def _script(self, name: str, files: Mapping[str, bytes], text: str) -> Tried:
+        logs: list[LogLine] = []
+
+        async def host(op: str, args: dict[str, Any]) -> JsonValue:
+            if op != "log":
+                raise HostRefusal(f"Nobody granted {op}.")
+            logs.append(LogLine(level=str(args["level"]), message=str(args["message"])))
+            return None
+
+        limits = LIMITS[Tier.UNTRUSTED]
+        ended = await self.crew.run(program_of(files, name), text, limits, host, invocation="one")
+        return Tried(ended, logs)
+
+    async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> Tried:
+        async def secret(name: str) -> SecretStr:
+            raise AssertionError(f"asked for {name}")
+
+        ended, level = await Programs(self.sandboxes, self.folder).run(
+            files,
+            entry_of(SkillKind.LOCAL, files, name),
+            text,
+            LIMITS[Tier.LOCAL],
+            {},
+            environment={},
+            secret=secret,
+            name=name,
+        )
+        return Tried(ended, sandbox=level)
