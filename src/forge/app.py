@@ -24,11 +24,13 @@ from forge.audits.kind import AuditKind
 from forge.audits.places import Places
 from forge.audits.proving import ProvenAuditor
 from forge.audits.service import Audits
+from forge.bots.memory.embedder import find_embedder
+from forge.bots.memory.service import Memories
 from forge.bots.opening import BotHouse, BotParts
-from forge.bots.skill_hands import SkillCall
+from forge.bots.skill_doors import door_of, recall_for_skills, run_for_bots
 from forge.bots.skill_library import LibraryHands
 from forge.config import Settings, environment, setting_name, unknown_names
-from forge.errors import ConfigError, Unavailable
+from forge.errors import ConfigError
 from forge.events.listener import listen
 from forge.events.log import EventLog
 from forge.interview.opening import InterviewParts
@@ -48,9 +50,7 @@ from forge.runs.service import Runs
 from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Level
 from forge.skills.in_workspaces import WorkspaceSkills
-from forge.skills.knowing import Knowing
-from forge.skills.library import Library
-from forge.skills.views import SkillRan
+from forge.skills.opening import SkillHouse, SkillParts
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
@@ -90,6 +90,7 @@ class Forge:
     audits: Audits
     auditor: ProvenAuditor
     bots: BotHouse
+    skills: SkillHouse
     interviews: Interviews
     address: OwnAddress
     started_at: datetime
@@ -116,10 +117,10 @@ async def open_forge(
         workspaces = Workspaces(store, settings.data_dir)
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
-        agent, (parts, talks) = (
-            AgentKind(hands, workspaces, WorkspaceSkills()),
-            _wire_talks(settings, hands, catalog),
-        )
+        skills, memories = _wire_skills(settings, hands, vault)
+        await stack.enter_async_context(skills.crew(is_server=role is Role.SERVER))
+        agent = AgentKind(hands, workspaces, WorkspaceSkills())
+        parts, talks = _wire_talks(settings, hands, catalog, skills, memories)
         own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
         kinds = RunKinds(*own, *parts.kinds())
         keep = settings.run_retention_days
@@ -127,6 +128,7 @@ async def open_forge(
         runs = await stack.enter_async_context(opening)
         await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(parts.open(runs, is_server=role is Role.SERVER))
+        opened = skills.open(door_of(bots.bots), is_server=role is Role.SERVER)
         if not store.is_sqlite:
             await _hear_other_processes(settings, events, stack)
         yield Forge(
@@ -145,6 +147,7 @@ async def open_forge(
             audits=Audits(store, events, runs, audit),
             auditor=audit.auditor,
             bots=bots,
+            skills=await stack.enter_async_context(opened),
             interviews=talks.open(runs, bots),
             address=address,
             started_at=now(),
@@ -209,14 +212,17 @@ def _wire_audits(
     return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
 
 
-def _wire_talks(settings: Settings, hands: Hands, catalog: Catalog) -> tuple[BotParts, InterviewParts]:
-    library = Library(settings.data_dir)
-    skills = LibraryHands(Knowing(hands.database, library), library, _run_nothing)
-    return BotParts(settings.data_dir, hands, catalog, skills), InterviewParts(hands, catalog, library)
+def _wire_skills(settings: Settings, hands: Hands, vault: Vault) -> tuple[SkillParts, Memories]:
+    memories = Memories(hands.database, hands.events, find_embedder())
+    return SkillParts(settings, hands, vault.resolve, recall_for_skills(memories)), memories
 
 
-async def _run_nothing(_account_id: str, name: str, _call: SkillCall) -> SkillRan:
-    raise Unavailable(f"The skill {name} cannot be run here.")
+def _wire_talks(
+    settings: Settings, hands: Hands, catalog: Catalog, skills: SkillParts, memories: Memories
+) -> tuple[BotParts, InterviewParts]:
+    skill_hands = LibraryHands(skills.knowing, skills.library, run_for_bots(skills.runner))
+    bots = BotParts(settings.data_dir, hands, catalog, skill_hands, memories)
+    return bots, InterviewParts(hands, catalog, skills)
 
 
 def _last_four_of(vault: Vault) -> LastFour:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
@@ -81,17 +82,20 @@ class SecurityHeaders:
 class BodyLimit:
     """Refuses a body that is too large: at once when it says so, else as soon as it is."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int, larger: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._limit = limit
+        self._larger = larger or {}
+        """By path: what is no JSON may be more."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        error = TooLarge(f"A request body may have {self._limit} bytes at most.")
+        limit = max(self._limit, self._larger.get(scope["path"], 0))
+        error = TooLarge(f"A request body may have {limit} bytes at most.")
         announced = Headers(scope=scope).get("content-length", "0")
-        if announced.isdigit() and int(announced) > self._limit:
+        if announced.isdigit() and int(announced) > limit:
             await error_response(error)(scope, receive, send)
             return
         taken = 0
@@ -100,16 +104,16 @@ class BodyLimit:
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > self._limit:
+            if taken > limit:
                 raise error
             return message
 
         async def pass_on(message: Message) -> None:
-            if taken <= self._limit:  # else it is the application's own idea of what went wrong
+            if taken <= limit:  # else it is the application's own idea of what went wrong
                 await send(message)
 
         await self._app(scope, count, pass_on)
-        if taken > self._limit:
+        if taken > limit:
             await error_response(error)(scope, receive, send)
 
 

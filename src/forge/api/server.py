@@ -27,6 +27,8 @@ from forge.interview.routes import router as interview_routes
 from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
 from forge.runs.routes import router as runs_routes
+from forge.skills.installing.archive import MAX_ARCHIVE
+from forge.skills.installing.routes import ZIP_PATH
 from forge.skills.installing.routes import router as installing_routes
 from forge.skills.routes import router as skills_routes
 from forge.workspace.routes import router as workspaces_routes
@@ -89,6 +91,8 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.memories = forge.bots.memories
     api.state.chats = forge.bots.chats
     api.state.chat_sessions = forge.bots.sessions
+    api.state.skills = forge.skills.skills
+    api.state.skill_installs = forge.skills.installs
     api.state.interviews = forge.interviews
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces
@@ -97,7 +101,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     # The last one added is the first a request meets.
     api.add_middleware(CatchDefects)
     api.add_middleware(RefreshSession)
-    api.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    api.add_middleware(BodyLimit, limit=settings.max_body_bytes, larger={ZIP_PATH: MAX_ARCHIVE})
     api.add_middleware(RateLimit, per_minute=settings.rate_limit_per_minute)
     api.add_middleware(SecurityHeaders)
     api.add_middleware(Observe, metrics=metrics, tracing=forge.telemetry.tracing)

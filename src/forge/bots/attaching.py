@@ -10,7 +10,7 @@ from forge.bots.files.skills_editing import with_skill, without_skill
 from forge.bots.folder import Folders
 from forge.bots.models import Bot, BotFile, BotSkillChange, NewBotSkill, SkillEntry, SkillView
 from forge.bots.problems import errors_of, said
-from forge.bots.shelf import Shelf
+from forge.bots.shelf import Offer, Shelf
 from forge.bots.skill_hands import SkillHands
 from forge.bots.versions.models import FileState, NewContent
 from forge.bots.versions.service import Versions
@@ -76,6 +76,11 @@ class Attaching:
         await self._edit(bot, drop, f"Detach {name}", by=by)
         return view
 
+    async def offer(self, account_id: str, bot: Bot, name: str) -> Offer | None:
+        entries, _ = await self._read(bot)
+        offers = await self._shelf.offers(account_id, entries)
+        return next((one for one in offers if one.seen.name == name), None)
+
     async def having(self, bots: Iterable[Bot]) -> dict[str, list[str]]:
         """The slugs of the bots that name each skill, enabled or not. A file that cannot be read names none."""
         return await asyncio.to_thread(self._having, list(bots))
@@ -125,7 +130,7 @@ def _find(bot: Bot, entries: list[SkillEntry], name: str) -> SkillEntry:
         if entry.skill_name == name:
             return entry
     raise NotFound(
-        f"{bot.slug} has no skill called {name}.", hint=f"Give it one: forge skill attach {bot.slug} {name}"
+        f"{bot.slug} has no skill called {name}.", hint=f"Give it one: forge skill attach {name} {bot.slug}"
     )
 
 

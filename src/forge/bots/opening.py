@@ -18,7 +18,6 @@ from forge.bots.chat.settling import Settling
 from forge.bots.chat.turn import ChatKind
 from forge.bots.chat.upkeep import Upkeep
 from forge.bots.folder import Folders
-from forge.bots.memory.embedder import find_embedder
 from forge.bots.memory.service import Memories
 from forge.bots.purging import purge_deleted
 from forge.bots.readiness import Readiness
@@ -45,14 +44,15 @@ class BotHouse:
 
 
 class BotParts:
-    def __init__(self, data_dir: Path, hands: Hands, catalog: Catalog, skills: SkillHands) -> None:
+    def __init__(
+        self, data_dir: Path, hands: Hands, catalog: Catalog, skills: SkillHands, memories: Memories
+    ) -> None:
         self._hands = hands
         self._folders, shelf = Folders(data_dir), Shelf(skills)
         self._readiness = Readiness(catalog)
         database, events, gateway = hands.database, hands.events, hands.gateway
         versions = Versions(database, events, self._folders)
         bots = Bots(database, events, self._folders, versions, self._readiness, skills)
-        memories = Memories(database, events, find_embedder())
         self._scene = Scene(database, bots, versions, memories, shelf)
         aside = Aside(gateway)
         self._upkeep = Upkeep(gateway, events, self._scene, aside)

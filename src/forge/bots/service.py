@@ -34,7 +34,7 @@ from forge.bots.models import (
     Stats,
 )
 from forge.bots.readiness import Readiness, bot_scope
-from forge.bots.shelf import Shelf
+from forge.bots.shelf import Offer, Shelf
 from forge.bots.skill_hands import SkillHands
 from forge.bots.slugs import candidates, slug_of
 from forge.bots.telling import tell_changed
@@ -229,6 +229,10 @@ class Bots:
 
     async def detach(self, account_id: str, ref: str, name: str, *, by: str) -> SkillView:
         return await self._attaching.detach(account_id, await self.find(account_id, ref), name, by=by)
+
+    async def offer(self, account_id: str, bot: Bot, skill: str) -> Offer | None:
+        """The skill as this bot uses it; None when it cannot."""
+        return await self._attaching.offer(account_id, bot, skill)
 
     async def having(self, account_id: str) -> dict[str, list[str]]:
         """The slugs of the bots that name each skill."""

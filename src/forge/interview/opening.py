@@ -14,18 +14,17 @@ from forge.interview.thinking import Thinking
 from forge.llm.catalog import Catalog
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
-from forge.skills.library import Library
+from forge.skills.opening import SkillParts
 from forge.skills.own import OwnSkills
-from forge.skills.recording import Recording
 from forge.skills.trial import Trial
 
 
 class InterviewParts:
-    def __init__(self, hands: Hands, catalog: Catalog, library: Library) -> None:
+    def __init__(self, hands: Hands, catalog: Catalog, skills: SkillParts) -> None:
         self._catalog = catalog
-        self._library = library
+        self._library, self._recording = skills.library, skills.recording
         self._drafts = Drafts(hands.database, hands.events)
-        thinking = Thinking(self._drafts, hands.events, hands.gateway, Trial(hands.sandboxes))
+        thinking = Thinking(self._drafts, hands.events, hands.gateway, Trial(skills.trials))
         self._kind = InterviewKind(self._drafts, thinking)
 
     def kind(self) -> RunKind[Any]:
@@ -33,7 +32,7 @@ class InterviewParts:
 
     def open(self, runs: Runs, house: BotHouse) -> Interviews:
         facts = FactFinder(self._drafts.database, house.bots, self._library, self._catalog)
-        own = OwnSkills(self._library, Recording(self._drafts.events))
+        own = OwnSkills(self._library, self._recording)
         assembly = Assembly(
             self._drafts.database, house.bots, house.versions, self._library, own, self._catalog
         )

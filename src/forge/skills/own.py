@@ -7,7 +7,7 @@ from forge.skills.granting import as_asked, grants_of
 from forge.skills.library import Library
 from forge.skills.manifest import SKILL_MD, read_skill_md
 from forge.skills.models import Capability, Tier
-from forge.skills.recording import Recording
+from forge.skills.recording import Recording, Standing
 from forge.skills.sources import OwnSource
 from forge.skills.wishes import asks_of
 from forge.store.engine import Tx
@@ -30,12 +30,14 @@ class OwnSkills:
         await self._recording.keep(
             tx,
             account_id,
-            name,
-            source=OwnSource(),
-            tier=Tier.LOCAL,
-            version=manifest.version,
-            folder_hash=snapshot.folder_hash,
-            grants=grants_of(
+            Standing(
+                name,
+                source=OwnSource(),
+                tier=Tier.LOCAL,
+                version=manifest.version,
+                folder_hash=snapshot.folder_hash,
+            ),
+            grants_of(
                 name,
                 manifest.kind,
                 asks,

@@ -1,6 +1,7 @@
 """Writes down where a skill came from, how far it is trusted and what it was granted, and tells the pages."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from forge.events.log import EventLog
@@ -14,6 +15,17 @@ from forge.skills.views import SkillChanged
 from forge.store.engine import Tx
 
 
+@dataclass(frozen=True)
+class Standing:
+    """A skill in the library, as it is now."""
+
+    name: str
+    source: Origin
+    tier: Tier
+    version: str
+    folder_hash: str
+
+
 class Recording:
     """The folder comes first, its record after it: a kill in between leaves a skill without trust and grants."""
 
@@ -21,23 +33,15 @@ class Recording:
         self._events = events
 
     async def keep(
-        self,
-        tx: Tx,
-        account_id: str,
-        name: str,
-        *,
-        source: Origin,
-        tier: Tier,
-        version: str,
-        folder_hash: str,
-        grants: Sequence[Grant] | None = None,
+        self, tx: Tx, account_id: str, standing: Standing, grants: Sequence[Grant] | None = None
     ) -> None:
         """Without `grants` those that are there stay; whether they count is up to their hash."""
         at = now()
-        await store.save_record(tx, account_id, Record(name, source, tier, version, folder_hash, at, at))
+        record = Record(**vars(standing), installed_at=at, changed_at=at)
+        await store.save_record(tx, account_id, record)
         if grants is not None:
-            await store.replace_grants(tx, account_id, name, grants)
-        self.tell(tx, account_id, name, "skill")
+            await store.replace_grants(tx, account_id, standing.name, grants)
+        self.tell(tx, account_id, standing.name, "skill")
 
     def tell(
         self, tx: Tx, account_id: str, name: str, part: Literal["skill", "grants", "run", "removed"]

@@ -73,7 +73,7 @@ async def validate_skill(caller: Reader, body: NewSkill, skills: Service) -> Env
 @router.post("/try")
 async def try_skill(caller: Writer, body: TryWish, skills: Service) -> Envelope[SkillRan]:
     """Run a script that is not saved: with the limits of an untrusted skill, and nothing granted but `log` and `kv`."""
-    return reply(await skills.try_out(caller.account_id, body, by=caller.name))
+    return reply(await skills.try_out(body, by=caller.name))
 
 
 @router.get("/{name}")

@@ -14,9 +14,8 @@ from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.tools import Effect, Tool, ToolContext
 from forge.bots.models import Bot
 from forge.bots.service import Bots
-from forge.bots.shelf import Offer, Shelf
+from forge.bots.shelf import Offer
 from forge.bots.skill_hands import SkillCall, SkillHands
-from forge.bots.versions.service import Versions
 from forge.errors import NotFound
 from forge.llm.models import ToolSpec
 from forge.skills.catalogue import RUN_SKILL, CatalogueLine, activation_text, file_text
@@ -43,8 +42,6 @@ class BotSkills:
     """Those of one bot."""
 
     bots: Bots
-    versions: Versions
-    shelf: Shelf
     hands: SkillHands
     account_id: str
     bot_id: str
@@ -75,11 +72,10 @@ class BotSkills:
 
     async def _find(self, name: str) -> tuple[Bot, Offer]:
         bot = await self.bots.find(self.account_id, self.bot_id)
-        files = await self.versions.whole(bot)
-        wanted = [entry for entry in files.skills if entry.skill_name == name]
-        for offer in await self.shelf.offers(self.account_id, wanted):
-            return bot, offer
-        raise NotFound(f"The skill {name} was taken away from this bot, or cannot be used any more.")
+        offer = await self.bots.offer(self.account_id, bot, name)
+        if offer is None:
+            raise NotFound(f"The skill {name} was taken away from this bot, or cannot be used any more.")
+        return bot, offer
 
 
 class RunSkillInput(BaseModel):

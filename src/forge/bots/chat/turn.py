@@ -118,8 +118,7 @@ class ChatKind:
         return _ending(result, given.said + agent.spoken)
 
     def _spec(self, account_id: str, given: ChatInput, prepared: Prepared) -> AgentSpec:
-        scene = self._scene
-        own = BotSkills(scene.bots, scene.versions, scene.shelf, self._skills, account_id, given.bot_id)
+        own = BotSkills(self._scene.bots, self._skills, account_id, given.bot_id)
         asked = RESUME if given.said else prepared.directive
         return AgentSpec(
             role=Role.BOT,
