@@ -35,11 +35,18 @@ export function StateBadge({ state }: { state: SkillCard["state"] }) {
   return <Badge tone={tone}>{word}</Badge>;
 }
 
+type CapabilityProps = {
+  asked: SkillCapability[];
+  granted: SkillCapability[] /** The rest is counted. */;
+  most?: number;
+};
+
 /** What a skill asks for; what it does not have yet is drawn with a broken line. */
-export function CapabilityTags({ asked, granted }: { asked: SkillCapability[]; granted: SkillCapability[] }) {
+export function CapabilityTags({ asked, granted, most = asked.length }: CapabilityProps) {
+  const rest = asked.slice(most);
   return (
     <ul aria-label="Capabilities" className="flex flex-wrap gap-1">
-      {asked.map((capability) => {
+      {asked.slice(0, most).map((capability) => {
         const { icon: Icon, word } = CAPABILITIES[capability];
         const isGranted = granted.includes(capability);
         return (
@@ -56,6 +63,14 @@ export function CapabilityTags({ asked, granted }: { asked: SkillCapability[]; g
           </li>
         );
       })}
+      {rest.length > 0 && (
+        <li
+          title={rest.map((one) => CAPABILITIES[one].word).join(", ")}
+          className="px-1 text-xs leading-5 text-dim"
+        >
+          and {rest.length} more
+        </li>
+      )}
     </ul>
   );
 }

@@ -49,17 +49,18 @@ export const STATES: Record<SkillState, { word: string; tone: Tone }> = {
   broken: { word: "broken", tone: "bad" },
 };
 
+/** In the words of the server, which says the rest about each. */
 export const CAPABILITIES: Record<SkillCapability, { word: string; icon: LucideIcon }> = {
   read_file: { word: "read files", icon: FileText },
   write_file: { word: "write files", icon: FilePen },
   http_get: { word: "fetch from the web", icon: Globe },
   http_post: { word: "send to the web", icon: Radio },
   exec_command: { word: "run programs", icon: SquareTerminal },
-  read_env: { word: "read the environment", icon: Variable },
+  read_env: { word: "read settings", icon: Variable },
   recall_memory: { word: "recall memories", icon: Brain },
-  get_secret: { word: "use secrets", icon: KeyRound },
-  kv: { word: "keep data", icon: Database },
-  log: { word: "write a log", icon: ScrollText },
+  get_secret: { word: "use a secret", icon: KeyRound },
+  kv: { word: "keep notes", icon: Database },
+  log: { word: "write to the log", icon: ScrollText },
 };
 
 export const SOURCES: Record<SkillOrigin["type"], string> = {

@@ -19,7 +19,7 @@ export function AskList({ asks, choice, onChange, disabled = false, renderState 
   return (
     <ul aria-label="What it asks for" className="divide-y divide-line">
       {asks.map((ask) => (
-        <li key={ask.capability} className="px-3 py-2.5">
+        <li key={ask.capability} className="px-3 py-2">
           <Ask
             ask={ask}
             scope={choice[ask.capability]}
@@ -57,12 +57,13 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
         disabled={disabled}
         aria-describedby={`${id}-meaning`}
         onChange={(event) => onAllow(event.target.checked)}
-        className="mt-[3px] size-3.5 accent-accent pointer-coarse:size-5"
+        className="mt-[7px] size-3.5 accent-accent pointer-coarse:mt-1 pointer-coarse:size-5"
       />
-      <div className="min-w-0 space-y-1.5">
-        <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+      <div className="min-w-0 space-y-1">
+        <div className="flex min-h-7 flex-wrap items-center gap-x-2 gap-y-1">
           <label htmlFor={id} className="flex items-center gap-1.5 font-medium">
-            <Icon size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-dim" /> {ask.title}
+            <Icon size={14} strokeWidth={1.75} aria-hidden className="shrink-0 text-dim" />
+            <span className="inline-block first-letter:uppercase">{ask.title}</span>
           </label>
           <span className="mono text-faint">{ask.capability}</span>
           {ask.is_needed && <span className="text-xs text-dim">needed to run at all</span>}

@@ -81,7 +81,7 @@ function Grants({ skill, mayGrant }: Props) {
   const hasChanges = isChanged(skill, choice);
   return (
     <Panel title="What it may do" count={asks.length}>
-      {isEdited(skill) && <EditedNote name={name} />}
+      {skill.state === "review" && <ReviewNote skill={skill} />}
       <AskList
         asks={asks}
         choice={choice}
@@ -121,14 +121,15 @@ function Grants({ skill, mayGrant }: Props) {
   );
 }
 
-function EditedNote({ name }: { name: string }) {
+function ReviewNote({ skill }: { skill: SkillDetail }) {
   return (
     <div role="note" className="wash-wait flex flex-wrap items-center gap-x-3 gap-y-1 border-b px-3 py-2">
       <p className="min-w-0 flex-1">
-        It was edited since it was granted something, so that no longer counts. Look at what it does now, then
-        grant it again.
+        {isEdited(skill)
+          ? "It was edited since it was granted something, so that no longer counts. Look at what it does now, then grant it again."
+          : (skill.problem ?? "It asks for what nobody granted yet.")}
       </p>
-      <Link to="/skills/$name/source" params={{ name }} className={buttonClass()}>
+      <Link to="/skills/$name/source" params={{ name: skill.name }} className={buttonClass()}>
         Look at the source
       </Link>
     </div>
@@ -160,7 +161,6 @@ function GrantState({ skill, ask: { capability }, onRevoked }: GrantStateProps) 
       <Badge tone={counts ? "ok" : "wait"}>{counts ? "granted" : "edited since"}</Badge>
       <Button
         look="danger"
-        className="h-6 px-2 text-xs"
         aria-label={`Revoke ${capability}`}
         disabled={revoke.isPending}
         onClick={() => revoke.mutate({ name, capability })}

@@ -36,13 +36,14 @@ export function Filters({ filter, words, setWords }: Props) {
     change({ q });
   };
   return (
-    <search className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2">
+    <search className="z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2 sm:sticky sm:top-0">
       <WordsField q={filter.q ?? ""} words={words} setWords={setWords} search={search} />
-      <div className="flex flex-wrap gap-2 max-sm:grid max-sm:w-full max-sm:grid-cols-2">
+      <div className="-m-1 flex gap-2 p-1 max-sm:overflow-x-auto sm:flex-wrap">
         {CHOICES.map(({ name, label, options }) => (
           <Select
             key={name}
             label={label}
+            className="shrink-0"
             value={filter[name] ?? ""}
             options={options}
             onChange={(value) => change({ [name]: value })}
@@ -80,7 +81,7 @@ function WordsField({ q, words, setWords, search }: WordsProps) {
         ref={input}
         type="search"
         aria-label="Search the skills"
-        placeholder="Name, description, category…"
+        placeholder="Name or words…"
         autoComplete="off"
         spellCheck={false}
         maxLength={200}

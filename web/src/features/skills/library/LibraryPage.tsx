@@ -37,8 +37,9 @@ export function LibraryPage() {
   const isFirst = skills.data?.length === 0;
   const found = skills.data?.filter((skill) => fits(skill, { ...filter, q })) ?? [];
   const install = (look: "plain" | "primary") => (
-    <Button look={look} onClick={() => setInstalling(true)}>
-      <Download size={13} aria-hidden /> Install <Kbd keys="i" />
+    <Button look={look} aria-label="Install a skill" onClick={() => setInstalling(true)}>
+      <Download size={13} aria-hidden />{" "}
+      <span className={look === "plain" ? "max-sm:hidden" : ""}>Install</span> <Kbd keys="i" />
     </Button>
   );
   return (
@@ -93,23 +94,15 @@ function Numbers({ skills }: { skills: readonly Skill[] }) {
   const review = skills.filter(({ state }) => state === "review").length;
   const broken = skills.filter(({ state }) => state === "broken").length;
   return (
-    <span className="flex items-center gap-3 text-xs whitespace-nowrap text-dim">
+    <span className="flex items-center gap-3 text-xs whitespace-nowrap text-dim max-sm:hidden">
       <span className="mono">{skills.length}</span>
       {review > 0 && (
-        <Link
-          to="/skills"
-          search={{ state: "review" }}
-          className="rounded-sm text-wait hover:underline max-sm:hidden"
-        >
+        <Link to="/skills" search={{ state: "review" }} className="rounded-sm text-wait hover:underline">
           {review} {review === 1 ? "needs" : "need"} review
         </Link>
       )}
       {broken > 0 && (
-        <Link
-          to="/skills"
-          search={{ state: "broken" }}
-          className="rounded-sm text-bad hover:underline max-sm:hidden"
-        >
+        <Link to="/skills" search={{ state: "broken" }} className="rounded-sm text-bad hover:underline">
           {broken} broken
         </Link>
       )}

@@ -4,6 +4,8 @@ import { count } from "@/ui/count";
 import { Ago } from "@/ui/Time";
 import { CapabilityTags, SkillTags, StateBadge } from "../Badges";
 
+const MOST = 4;
+
 /** A skill in the library. The whole card leads to it. */
 export function SkillCard({ skill }: { skill: Skill }) {
   return (
@@ -32,7 +34,9 @@ export function SkillCard({ skill }: { skill: Skill }) {
           {skill.problem}
         </p>
       )}
-      {skill.capabilities.length > 0 && <CapabilityTags asked={skill.capabilities} granted={skill.granted} />}
+      {skill.capabilities.length > 0 && (
+        <CapabilityTags asked={skill.capabilities} granted={skill.granted} most={MOST} />
+      )}
       <div className="mt-auto flex flex-wrap items-center gap-1 border-t border-line pt-2 text-xs text-dim">
         <SkillTags skill={skill} />
         <span className="ml-auto flex items-center gap-3">

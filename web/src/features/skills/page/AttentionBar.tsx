@@ -4,10 +4,10 @@ import type { SkillDetail } from "@/api/types";
 import { buttonClass } from "@/ui/Button";
 import { InlineText } from "@/ui/InlineText";
 
-/** What keeps a skill from being ready, on each of its pages, with the way to where that is settled. */
+/** What keeps a skill from being ready, on each of its pages, with the way to where that is settled: there it is said. */
 export function AttentionBar({ skill: { name, state, problem } }: { skill: SkillDetail }) {
   const isThere = Boolean(useMatchRoute()({ to: "/skills/$name/permissions" }));
-  if (state === "ready") return null;
+  if (state === "ready" || (state === "review" && isThere)) return null;
   return (
     <div
       role="status"
@@ -23,7 +23,7 @@ export function AttentionBar({ skill: { name, state, problem } }: { skill: Skill
           }
         />
       </p>
-      {state === "review" && !isThere && (
+      {state === "review" && (
         <Link to="/skills/$name/permissions" params={{ name }} className={buttonClass()}>
           Review
         </Link>

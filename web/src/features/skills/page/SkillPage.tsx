@@ -83,7 +83,9 @@ function Glance({ skill }: { skill: SkillDetail }) {
   return (
     <span className="flex min-w-0 items-center gap-1.5">
       <span className="mono mr-1 text-faint max-sm:hidden">{skill.version}</span>
-      <StateBadge state={skill.state} />
+      <span className="flex max-sm:hidden">
+        <StateBadge state={skill.state} />
+      </span>
       <span className="flex min-w-0 items-center gap-1.5 overflow-hidden max-lg:hidden">
         <SkillTags skill={skill} />
       </span>

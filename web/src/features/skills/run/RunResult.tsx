@@ -90,7 +90,7 @@ function Measure({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** `read files ×2, keep data`. */
+/** `read files ×2, keep notes`. */
 export function usedOf({ capabilities_used: used }: SkillRun): string {
   return Object.entries(used)
     .map(([capability, times]) => {

@@ -116,7 +116,7 @@ function FileView({ skill, path }: { skill: SkillDetail; path: string }) {
   if (text === "") return <EmptyState title={nameOf(path)} sentence="This file is empty." />;
   return (
     <>
-      <h2 className="mono sr-only">{path}</h2>
+      <h2 className="mono mb-1.5 px-0.5 break-all text-dim">{path}</h2>
       <Code text={text} language={languageOfFile(path)} isWrapped={/\.(md|txt)$/.test(path)} />
     </>
   );
