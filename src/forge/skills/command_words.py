@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from forge.errors import Invalid, NotFound
-from forge.skills.models import SKILL_NAME_PATTERN, Capability, GrantWish, Scope
+from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, Capability, GrantWish, Scope
 from forge.skills.sources import GitSource
 
 Said = Mapping[Capability, Scope | None]
@@ -19,7 +19,7 @@ _ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
 _NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
 
 _SLUG = SKILL_NAME_PATTERN.strip("^$")
-_LISTED = re.compile(rf"(?:(?P<registry>{_SLUG}):)?(?P<name>{_SLUG})(?:@(?P<version>[0-9A-Za-z.+-]+))?")
+_LISTED = re.compile(rf"(?:(?P<registry>{_SLUG}):)?(?P<name>{_SLUG})(?:@(?P<version>[0-9A-Za-z.+-]{1, 64}))?")
 _URL = re.compile(r"(?P<place>(?:https?|ssh|git|file)://[^/]*)(?P<path>/.*)", re.DOTALL)
 _SCP = re.compile(r"(?P<place>[\w.-]+@[\w.-]+:)(?P<path>[^/].*)", re.DOTALL)
 _PINNED = re.compile(r"(?P<path>.*?[^/])@(?P<ref>[^@]+)", re.DOTALL)
@@ -62,7 +62,8 @@ def read_source(given: str) -> HerePlace | GitSource | ListedPlace:
         return _repository(given, found["place"], found["path"])
     if "/" in given or given.startswith((".", "~")) or given.lower().endswith(".zip"):
         return HerePlace(Path(given).expanduser())
-    if (listed := _LISTED.fullmatch(given)) is not None:
+    listed = _LISTED.fullmatch(given)
+    if listed is not None and all(len(part or "") <= MAX_SKILL_NAME for part in listed.groups()):
         return ListedPlace(listed["name"], listed["registry"], listed["version"])
     raise Invalid(
         f"{given!r} is no folder, archive, repository or name of a skill.",

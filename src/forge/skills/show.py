@@ -137,7 +137,8 @@ def problem_line(problem: SkillProblem) -> Text:
 
 
 def case_line(case: Case) -> Text:
-    return _told("ok" if case.passed else "bad", case.name, case.detail or None)
+    verdict = "passed" if case.passed else "failed"
+    return _told("ok" if case.passed else "bad", f"{verdict} {case.name}", case.detail or None)
 
 
 def runs_table(runs: Iterable[SkillRun]) -> Table:

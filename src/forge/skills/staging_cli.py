@@ -1,6 +1,5 @@
 """Gets skills from where somebody says onto a stage of the server, and lets them choose among several."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from forge.terminal.text import clean
 SKILL_MD = "SKILL.md"
 FETCH_S = 300.0
 SHOWN = 20
+NEWEST = "latest"
+"""What stands for a version when any will do."""
 
 
 def fetch(client: Client, given: str, *, is_there: bool) -> Staged:
@@ -102,40 +103,28 @@ def _post(client: Client, source: GitSource | RegistrySource) -> Staged:
 
 def _find_listed(client: Client, place: ListedPlace, *, is_there: bool) -> RegistrySource:
     """Of exactly this name: what only sounds like it is offered as a hint, never installed."""
+    version = place.version or NEWEST
+    if place.registry is not None:
+        return RegistrySource(registry=place.registry, name=place.name, version=version)
     offered = client.get("/skill-registries/search", list[RegistryEntry], {"q": place.name})
-    fitting = [entry for entry in offered if _fits(entry, place)]
-    by_registry = {entry.registry: entry for entry in reversed(fitting)}
-    if not by_registry:
+    having = list(dict.fromkeys(entry.registry for entry in offered if entry.name == place.name))
+    if not having:
         raise _not_listed(place, offered)
-    registry = next(iter(by_registry))
-    if len(by_registry) > 1:
-        registry = _choose_registry(place, list(by_registry), is_there=is_there)
-    entry = by_registry[registry]
-    return RegistrySource(registry=entry.registry, name=entry.name, version=entry.version)
-
-
-def _fits(entry: RegistryEntry, place: ListedPlace) -> bool:
-    return (
-        entry.name == place.name
-        and place.registry in (None, entry.registry)
-        and place.version in (None, entry.version)
-    )
+    registry = having[0] if len(having) == 1 else _choose_registry(place, having, is_there=is_there)
+    return RegistrySource(registry=registry, name=place.name, version=version)
 
 
 def _choose_registry(place: ListedPlace, registries: list[str], *, is_there: bool) -> str:
-    if not is_there or not sys.stdin.isatty():
+    if not is_there:
         told = ", ".join(f"{registry}:{place.name}" for registry in registries)
         raise Invalid(f"{len(registries)} registries have {place.name}.", hint=f"Say which: {told}")
     return click.prompt(f"Which registry's {place.name}?", type=click.Choice(registries), err=True)
 
 
 def _not_listed(place: ListedPlace, offered: Sequence[RegistryEntry]) -> NotFound:
-    where = f"The registry {place.registry} has" if place.registry else "No registry has"
-    which = f" in version {place.version}" if place.version else ""
     hint = "Those there are: forge skill registry list"
     if Path(place.name).is_dir():
         hint = f"For the folder that is here: forge skill install ./{place.name}"
     elif offered:
-        hint = f"Did you mean {offered[0].registry}:{offered[0].name}@{offered[0].version}?"
-    no = " no" if place.registry else ""
-    return NotFound(f"{where}{no} skill {place.name!r}{which}.", hint=hint)
+        hint = f"Did you mean {offered[0].registry}:{offered[0].name}?"
+    return NotFound(f"No registry has a skill {place.name!r}.", hint=hint)
