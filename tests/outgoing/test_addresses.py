@@ -65,6 +65,8 @@ def test_an_address_of_this_machine_is_its_own():
         ("Ollama.LAN:11434", "ollama.lan", "192.168.7.7", 11434, True),
         ("ollama.lan:11434", "evil-ollama.lan", "192.168.7.7", 11434, False),
         ("ollama.lan", "ollama.lan.evil.example", "192.168.7.7", 80, False),
+        ("ollama.lan", "ollama.lan", "169.254.169.254", 80, False),
+        ("169.254.169.254", "ollama.lan", "169.254.169.254", 80, True),
     ],
 )
 def test_an_entry_of_the_setting_holds_what_it_says(

@@ -68,6 +68,11 @@ def is_own(address: Address) -> bool:
         return ipaddress.ip_address(asking.getsockname()[0]) == address
 
 
+def _is_nobodys(address: Address) -> bool:
+    """No host has such an address for a name: whoever answers for the name has led it astray, to metadata of a cloud."""
+    return address.is_link_local or address.is_multicast or address.is_unspecified
+
+
 @dataclass(frozen=True)
 class Place:
     """One entry of the setting: a network or a host, and a port unless any will do."""
@@ -79,7 +84,7 @@ class Place:
         if self.port not in (None, port):
             return False
         if isinstance(self.where, str):
-            return self.where == host
+            return self.where == host and not _is_nobodys(address)
         return address in self.where
 
 

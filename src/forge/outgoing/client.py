@@ -83,9 +83,16 @@ class Outgoing:
             body = await read_body(answer.aiter_raw(), encoding, request.max_bytes)
             return Response(answer.status_code, _headers_of(answer), body, hop.target.url)
 
+    async def check_host(self, host: str, port: int) -> list[Address]:
+        """Where others that make connections of their own may go; they have to go to one of these. Raises Refused or
+        Unreachable."""
+        return await self._find(Target("https", host, port, "/"), Reach.ALLOWED)
+
     async def _addresses(self, target: Target, request: Request) -> list[Address]:
+        return await self._find(target, request.reach(target.host, target.port))
+
+    async def _find(self, target: Target, reach: Reach) -> list[Address]:
         """Where it may go, of all that the name leads to."""
-        reach = request.reach(target.host, target.port)
         literal = _literal(target.host)
         try:
             found = [literal] if literal else await self._resolve(target.host, target.port)

@@ -90,7 +90,7 @@ class Programs:
         hidden = Hidden()
         async with self._slots, _laid_out(files, input_json) as work:
             try:
-                env = {"PATH": tools.path, **opened.variables(), **await _secrets(allowed, secret, hidden)}
+                env = {**opened.variables(), **await _secrets(allowed, secret, hidden), "PATH": tools.path}
                 command = await asyncio.to_thread(opened.command, work, (*interpreter.argv, entry), env)
                 most = limits_for(limits.seconds, limits.memory_bytes + interpreter.memory_bytes)
                 most = replace(most, stdout_bytes=MAX_OUTPUT)
@@ -114,7 +114,7 @@ class _Opened:
         names = _scope(self.allowed, Capability.READ_ENV).names
         for name in names:
             check_variable(name)
-        return {name: self.environment[name] for name in names if name in self.environment and name != "PATH"}
+        return {name: self.environment[name] for name in names if name in self.environment}
 
     def command(self, work: Path, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
         """Its own files lie where it starts, and stay as they are; what it makes beside them is gone afterwards."""

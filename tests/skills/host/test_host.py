@@ -1,6 +1,7 @@
 """The one function of the host: what it grants, refuses, counts and keeps to itself."""
 
 import asyncio
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,39 @@ async def test_a_secret_is_given_and_never_written_down(tmp_path: Path):
     assert KEY not in await error_of(host, "secret", name=KEY)
     assert KEY not in await refusal_of(host, "env", name=KEY)
     assert host.hide(f"failed with {KEY}!") == f"failed with {MASK}!"
+
+
+@pytest.mark.parametrize(
+    ("op", "capability", "args"),
+    [
+        ("secret", Capability.GET_SECRET, {"name": "x; rm -rf ~ '\""}),
+        ("env", Capability.READ_ENV, {"name": "$(reboot)"}),
+        ("exec", Capability.EXEC_COMMAND, {"argv": ["`reboot`"]}),
+        ("exec", Capability.EXEC_COMMAND, {"argv": ["a\nforge skill grant weather kv"]}),
+        ("file.read", Capability.READ_FILE, {"path": "/a;reboot"}),
+    ],
+)
+async def test_no_name_gets_into_the_line_somebody_is_told_to_type(
+    tmp_path: Path, op: str, capability: Capability, args: dict[str, Any]
+):
+    parts = parts_for(tmp_path)
+    granted = {capability: Scope(names=["SAFE"], roots=["/safe"])}
+    for told in (
+        await error_of(host_for(parts, granted), op, **args),
+        await refusal_of(host_for(parts, {}), op, **args),
+    ):
+        line = told.partition(": forge skill ")[2]
+        assert shlex.split(line)[:2] == ["grant", "weather"]
+        assert len(shlex.split(line)) == 3
+        assert "\n" not in told
+
+
+async def test_the_time_of_a_run_does_not_begin_before_it_does(tmp_path: Path):
+    host = host_for(parts_for(tmp_path), {}, seconds=0.3)
+    await asyncio.sleep(0.4)
+    assert await host.call("context", {})
+    await asyncio.sleep(0.4)
+    assert await error_of(host, "context") == "The run is out of time."
 
 
 async def test_only_secrets_that_were_named_are_given(tmp_path: Path):

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from forge.sandbox.models import Command, End, Limits, Outcome
 from forge.sandbox.toolchain import toolchain
 from forge.skills.execution import HostError
+from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import Exec
 from forge.skills.host.parts import Running
 from forge.skills.models import Scope
@@ -32,14 +33,14 @@ ENDS = {
 async def execute(running: Running, scope: Scope, given: Exec) -> JsonValue:
     program = given.argv[0]
     if program not in scope.names:
-        names = ",".join([*scope.names, program])
         raise HostError(
-            f"{program[:100]} is not among the programs that were granted. To allow it: "
-            f"forge skill grant {running.invocation.skill} {given.needs.value}={names}"
+            f"{program[:100]!r} is not among the programs that were granted. To allow it: "
+            + how_to_grant(running.invocation.skill, given.needs, [*scope.names, program])
         )
     await asyncio.to_thread(running.own.check_room)
     with tempfile.TemporaryDirectory(prefix="forge-input-") as folder:
-        outcome = await running.parts.sandboxes.run(_command(running, given, Path(folder)))
+        command = await asyncio.to_thread(_command, running, given, Path(folder))
+        outcome = await running.parts.sandboxes.run(command)
     await asyncio.to_thread(running.own.check_room)
     return _told(program, outcome)
 

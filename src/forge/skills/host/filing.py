@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from pydantic import JsonValue
 
 from forge.skills.execution import HostError
+from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import ListFiles, ReadFile, WriteFile
 from forge.skills.host.own_folder import MOST_TEXT, open_root
 from forge.skills.host.parts import Running
@@ -67,5 +68,5 @@ def _find(running: Running, scope: Scope, given: ReadFile) -> tuple[Files, str]:
             return Files(real, quota=_ROOT_QUOTA), str(path.relative_to(root))
     raise HostError(
         f"{given.path!r} is in no folder that was granted. To allow one: "
-        f"forge skill grant {running.invocation.skill} {given.needs.value}=/the/folder"
+        + how_to_grant(running.invocation.skill, given.needs, [*scope.roots, "/the/folder"])
     )

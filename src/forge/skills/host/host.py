@@ -4,8 +4,6 @@ Every operation is in one table, and `call` is the one place where it is checked
 """
 
 import asyncio
-import shlex
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pydantic import JsonValue, ValidationError
 from forge.errors import ForgeError
 from forge.skills.execution import HostError, HostRefusal, LogLine
 from forge.skills.host import arguments, commands, filing, keeping, knowing, web
+from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import Arguments
 from forge.skills.host.hiding import Hidden
 from forge.skills.host.lines import Lines
@@ -25,6 +24,8 @@ from forge.skills.models import Capability, Scope
 
 MOST_CALLS = 1000
 """Of one run, without its lines for the log."""
+
+OUT_OF_TIME = "The run is out of time."
 
 A = TypeVar("A", bound=Arguments)
 
@@ -55,7 +56,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
 
 
 class Host:
-    """For one run, `seconds` long from now on."""
+    """For one run, `seconds` long from its first call on: it may have waited for its turn before."""
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class Host:
         self._running = Running(
             invocation,
             parts,
-            time.monotonic() + seconds,
+            seconds,
             hidden,
             Lines(hidden),
             OwnFolder(parts.files_dir, invocation.account_id, invocation.skill),
@@ -98,14 +99,19 @@ class Host:
         given = _read(op, operation, args)
         scope = self._check_granted(given)
         try:
-            async with asyncio.timeout(max(0.0, self._running.left_s)):
+            async with asyncio.timeout(self._left_s()):
                 return await operation.perform(self._running, scope, given)
         except TimeoutError as error:
-            raise HostError("The run is out of time.") from error
+            raise HostError(OUT_OF_TIME) from error
         except HostError as error:
             raise HostError(self.hide(str(error))) from error
         except ForgeError as error:
             raise HostError(self.hide(" ".join(filter(None, (error.message, error.hint))))) from error
+
+    def _left_s(self) -> float:
+        if (left := self._running.left_s) > 0:
+            return left
+        raise HostError(OUT_OF_TIME)
 
     def _count(self, op: str) -> None:
         if op == LOG:
@@ -122,21 +128,19 @@ class Host:
         scope = self._allowed.get(needs)
         if scope is None:
             skill = self._running.invocation.skill
-            wish = self.hide(_wish(needs, given))
             raise HostRefusal(
                 f"The skill {skill} reached for {needs.value}, which nobody granted it. If it should have it: "
-                f"forge skill grant {skill} {wish}"
+                + self.hide(how_to_grant(skill, needs, [_asked(given)]))
             )
         self._used[needs] += 1
         return scope
 
 
-def _wish(needs: Capability, given: Arguments) -> str:
+def _asked(given: Arguments) -> str:
     try:
-        asks = given.asks
+        return given.asks
     except ForgeError:
-        asks = ""
-    return shlex.quote(f"{needs.value}={asks[:200]}") if asks else needs.value
+        return ""
 
 
 def _read(op: str, operation: Operation[A], args: dict[str, Any]) -> A:

@@ -5,6 +5,7 @@ import json
 from pydantic import JsonValue
 
 from forge.skills.execution import HostError
+from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import Env, Log, Memory, Nothing, Secret
 from forge.skills.host.parts import Running
 from forge.skills.host.variables import check_variable
@@ -52,8 +53,7 @@ async def memory(running: Running, _: Scope, given: Memory) -> JsonValue:
 
 def _check_named(running: Running, scope: Scope, given: Secret | Env) -> None:
     if given.name not in scope.names:
-        names = ",".join([*scope.names, given.name])
         raise HostError(
-            f"{given.name} is not among the names that were granted. To allow it: "
-            f"forge skill grant {running.invocation.skill} {given.needs.value}={names}"
+            f"{given.name!r} is not among the names that were granted. To allow it: "
+            + how_to_grant(running.invocation.skill, given.needs, [*scope.names, given.name])
         )

@@ -32,5 +32,6 @@ class Lines:
 
     def _fit(self, message: str) -> str:
         """Hidden before it is cut: a part of a secret would not be recognised."""
-        text = redact(self._hidden(whole_characters(message).replace("\0", "\N{REPLACEMENT CHARACTER}")))
+        text = self._hidden(whole_characters(message).replace("\0", "\N{REPLACEMENT CHARACTER}"))
+        text = redact(text[: 2 * MOST_CHARACTERS])
         return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -50,12 +51,16 @@ class Running:
 
     invocation: Invocation
     parts: HostParts
-    until: float
-    """On the monotonic clock."""
+    seconds: float
     hidden: Hidden
     lines: Lines
     own: OwnFolder
 
+    @cached_property
+    def _until(self) -> float:
+        return time.monotonic() + self.seconds
+
     @property
     def left_s(self) -> float:
-        return self.until - time.monotonic()
+        """Counts from when it is first asked."""
+        return self._until - time.monotonic()

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from forge.outgoing.models import Method, Reach, Request
 from forge.outgoing.target import PORTS
 from forge.skills.execution import HostError
+from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import Http
 from forge.skills.host.parts import Running
 from forge.skills.models import Scope
@@ -26,10 +27,11 @@ async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
     def rule(host: str, port: int) -> Reach:
         reach = reach_of(scope.hosts, host, port)
         if reach is None:
-            skill, where = running.invocation.skill, host if port in _USUAL else f"{host}:{port}"
+            shown = f"[{host}]" if ":" in host else host
+            where = shown if port in _USUAL else f"{shown}:{port}"
             raise HostError(
                 f"{where} is not among the hosts that were granted. To allow it: "
-                f"forge skill grant {skill} {given.needs.value}={','.join([*scope.hosts, where])}"
+                + how_to_grant(running.invocation.skill, given.needs, [*scope.hosts, where])
             )
         return reach
 
