@@ -39,7 +39,6 @@ _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _SETTINGS = {
     "core.hooksPath": os.devnull,
     "core.fsmonitor": "false",
-    "core.bare": "true",
     "credential.helper": "",
     "fetch.writeCommitGraph": "false",
     "gc.auto": "0",
@@ -47,7 +46,6 @@ _SETTINGS = {
     "http.lowSpeedLimit": "1000",
     "http.lowSpeedTime": "20",
     "http.proxy": "",
-    "init.defaultBranch": "main",
     "maintenance.auto": "false",
     "protocol.version": "2",
     "submodule.recurse": "false",
@@ -84,7 +82,6 @@ class Repositories:
         ref = checked_ref(source.ref)
         env = await self._environment(remote)
         async with self._place() as git:
-            await git.run("init", "--quiet", "--bare", "--template=", str(git.git_dir), env=env)
             await _receive(git, self._address(remote), ref, env)
             commit = (await git.run("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")).decode().strip()
             skills = await _read_skills(git, commit, source.path)
@@ -113,11 +110,19 @@ class Repositories:
         await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=self._folder) as made:
             place = Path(made)
+            _lay_out(place)
             descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 yield GitRunner(place, place, descriptor)
             finally:
                 os.close(descriptor)
+
+
+def _lay_out(place: Path) -> None:
+    """A repository with nothing in it, and no template's hooks."""
+    (place / "objects").mkdir()
+    (place / "refs").mkdir()
+    (place / "HEAD").write_text("ref: refs/heads/main\n")
 
 
 async def _receive(git: GitRunner, address: str, ref: str, env: Mapping[str, str]) -> None:
