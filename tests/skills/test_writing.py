@@ -7,9 +7,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forge.errors import Invalid
+from forge.skills.execution import Language
 from forge.skills.manifest import FIELDS, read_skill_md
 from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind
-from forge.skills.writing import SkillText, bumped, edited, render_skill, template_skill
+from forge.skills.validation import validate
+from forge.skills.writing import SkillText, bumped, edited, new_skill, render_skill, template_skill
 
 STORY = SkillText(
     name="tell-story",
@@ -136,6 +139,54 @@ def test_a_name_and_capabilities_can_be_edited_alone():
     assert edited(skill, name="adder", capabilities=(Capability.KV,)) == OWN
 
 
+JS = SkillFiles(
+    name="adder",
+    files={
+        "SKILL.md": OWN.files["SKILL.md"],
+        "skill.js": "function run() { return { sum: 3 }; }\n",
+        "tests/one.json": '{"name": "one", "input": {}, "expect": {}}',
+        "tests/triggers.json": '[{"say": "Add up."}]',
+    },
+)
+
+
+def test_a_script_stays_in_its_language_unless_it_is_written_anew():
+    retold = template_skill(SkillText("adder", "Adds up.", SkillKind.SCRIPT, steps="Add."), JS)
+    assert {**retold.files, "SKILL.md": ""} == {**JS.files, "SKILL.md": ""}
+    rewritten = render_skill(SkillText("adder", "Adds.", SkillKind.SCRIPT, source="def run(input): ..."), JS)
+    assert sorted(rewritten.files) == ["SKILL.md", "skill.py", "tests/triggers.json"]
+    assert "skill.js" not in template_skill(SkillText("adder", "Adds."), JS).files
+
+
+def test_a_script_beside_instructions_is_not_ours():
+    prompt = template_skill(SkillText("adder", "Adds."))
+    own = SkillFiles(name="adder", files={**prompt.files, "scripts/run.sh": "true", "skill.js": "1"})
+    assert {"scripts/run.sh", "skill.js"} <= set(template_skill(SkillText("adder", "Adds up."), own).files)
+
+
+@pytest.mark.parametrize(
+    ("kind", "language", "entry"),
+    [
+        (SkillKind.PROMPT, None, None),
+        (SkillKind.SCRIPT, None, "skill.py"),
+        (SkillKind.SCRIPT, Language.JS, "skill.js"),
+        (SkillKind.LOCAL, Language.PY, "scripts/run.py"),
+        (SkillKind.LOCAL, Language.JS, "scripts/run.js"),
+    ],
+)
+def test_a_blank_skill_is_whole(kind: SkillKind, language: Language | None, entry: str | None):
+    skill = new_skill("adder", kind, language, "Adds.")
+    manifest = manifest_of(skill)
+    assert manifest.metadata == {"version": "0.1.0", "forge-kind": kind.value}
+    assert [path for path in skill.files if path == entry] == ([entry] if entry else [])
+    assert len([path for path in skill.files if path.startswith("tests/")]) == (3 if entry else 0)
+
+
+def test_nobody_writes_a_component_for_you():
+    with pytest.raises(Invalid, match="no component"):
+        new_skill("adder", SkillKind.SCRIPT, Language.WASM, "Adds.")
+
+
 @pytest.mark.parametrize(
     ("version", "after"),
     [
@@ -169,13 +220,21 @@ nasty = words | st.sampled_from(
 )
 
 
-@given(nasty.filter(lambda text: bool(text.strip())), nasty, nasty, st.sampled_from(SkillKind))
-def test_whatever_people_say_the_files_are_valid(description: str, trigger: str, steps: str, kind: SkillKind):
-    skill = template_skill(SkillText("any", description, kind, trigger, steps))
+@given(
+    nasty.filter(lambda text: bool(text.strip())),
+    nasty,
+    nasty,
+    st.sampled_from(SkillKind),
+    st.sampled_from(["py", "js"]),
+)
+def test_whatever_people_say_the_files_are_valid(
+    description: str, trigger: str, steps: str, kind: SkillKind, ending: str
+):
+    entry = {SkillKind.SCRIPT: f"skill.{ending}", SkillKind.LOCAL: f"scripts/run.{ending}"}.get(kind, "")
+    skill = template_skill(SkillText("any", description, kind, trigger, steps, entry=entry))
+    found = validate("any", {path: text.encode() for path, text in skill.files.items()})
+    assert found.valid, found.problems
     assert manifest_of(skill).description == description
     front = yaml.safe_load(skill.files["SKILL.md"].split("---\n", 2)[1])
     assert set(front) <= set(FIELDS)
     assert skill.files["SKILL.md"].count("\n## When to use it\n") == 1
-    for path, text in skill.files.items():
-        if path.endswith(".py"):
-            compile(text.encode(), path, "exec")
