@@ -4,8 +4,9 @@ What is granted is bound to the hash of the folder, and of the folders it inheri
 the code that runs.
 """
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -165,7 +166,7 @@ class Knowing:
         snapshots = {name: snapshot}
         if not isinstance(skill, Invalid) and _has_relations(skill.manifest):
             snapshots = await self.snapshots()
-        return self._join(name, snapshots, rows)
+        return self._join([name], snapshots, rows)[name]
 
     async def all(self, account_id: str) -> dict[str, Known | Broken]:
         """By name, sorted."""
@@ -179,15 +180,16 @@ class Knowing:
                 found[name] = snapshot
             elif not isinstance(snapshot, NotFound):  # else it was removed just now
                 unreadable[name] = snapshot
-        skills = self.read(found)
-        known: dict[str, Known | Broken] = {name: self._known(name, found, skills, rows) for name in found}
+        known = await asyncio.to_thread(self._join, found, found, rows)
         for name, error in unreadable.items():
             known[name] = Broken(error, snapshot_of(name, {}), rows.records.get(name))
         return dict(sorted(known.items()))
 
-    def describe(self, snapshot: Snapshot, others: Mapping[str, Snapshot]) -> Known | Broken:
-        """One that is not in the library, as it would be there."""
-        return self._join(snapshot.name, {**others, snapshot.name: snapshot}, _Rows({}, {}))
+    def describe(
+        self, snapshots: Mapping[str, Snapshot], others: Mapping[str, Snapshot]
+    ) -> dict[str, Known | Broken]:
+        """Those that are not in the library, as they would be there. Blocks for as long as reading takes."""
+        return self._join(snapshots, {**others, **snapshots}, _Rows({}, {}))
 
     def read(self, snapshots: Mapping[str, Snapshot]) -> dict[str, Skill]:
         """Those whose SKILL.md can be read."""
@@ -203,8 +205,11 @@ class Knowing:
                 found[name] = snapshot
         return found
 
-    def _join(self, name: str, snapshots: Mapping[str, Snapshot], rows: _Rows) -> Known | Broken:
-        return self._known(name, snapshots, self.read(snapshots), rows)
+    def _join(
+        self, names: Iterable[str], snapshots: Mapping[str, Snapshot], rows: _Rows
+    ) -> dict[str, Known | Broken]:
+        skills = self.read(snapshots)
+        return {name: self._known(name, snapshots, skills, rows) for name in names}
 
     def _known(
         self, name: str, snapshots: Mapping[str, Snapshot], skills: Mapping[str, Skill], rows: _Rows

@@ -11,7 +11,14 @@ from forge.outgoing.client import Outgoing
 from forge.skills.doors import BotDoor
 from forge.skills.execution import Language
 from forge.skills.host.parts import HostParts, Recall, Secret
+from forge.skills.installing.confirming import Confirming
+from forge.skills.installing.describing import describe_with
+from forge.skills.installing.installing import Installing
+from forge.skills.installing.places import Roots
+from forge.skills.installing.registries import Registries
+from forge.skills.installing.repositories import Repositories
 from forge.skills.installing.service import Installs
+from forge.skills.installing.staging import Stages
 from forge.skills.knowing import Knowing
 from forge.skills.library import Library
 from forge.skills.local import Programs
@@ -92,4 +99,19 @@ class SkillParts:
             if is_server:
                 tidying = in_background(keep_tidy(database, keep), "old invocations of skills")
                 await stack.enter_async_context(tidying)
-            yield SkillHouse(skills, Installs())
+            yield SkillHouse(skills, self._installs())
+
+    def _installs(self) -> Installs:
+        database, data_dir = self._hands.database, self._settings.data_dir
+        roots = Roots(self._settings.skill_roots, data_dir)
+        staging = data_dir / "skill-staging"
+        installing = Installing(
+            stages=Stages(staging),
+            repositories=Repositories(staging, self._outgoing.check_host, roots),
+            registries=Registries(database, data_dir / "registries", self._outgoing, roots),
+            roots=roots,
+            library=self.library,
+            describe=describe_with(self.knowing),
+        )
+        confirming = Confirming(database, self.library, self.knowing, self.recording)
+        return Installs(installing, confirming, self.knowing)

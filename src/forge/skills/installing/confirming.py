@@ -9,6 +9,7 @@ from forge.skills.contents import Snapshot
 from forge.skills.granting import grants_of
 from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.library import Library
+from forge.skills.models import SkillProblem
 from forge.skills.recording import Recording, Standing
 from forge.skills.relations.graph import resolve
 from forge.skills.sources import Origin
@@ -23,6 +24,8 @@ class Candidate:
 
     snapshot: Snapshot
     source: Origin
+    problem: SkillProblem | None = None
+    """What came along with it and cannot be taken."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Confirming:
         candidate = candidates.get(name)
         if candidate is None:
             raise NotFound(f"There is no skill {name} among those that were fetched.")
-        known = self._checked(candidate.snapshot, there)
+        known = self._checked(candidate, there)
         self._refuse_replacing(candidate.snapshot, there.get(name), force=force)
         grants = grants_of(
             name,
@@ -122,13 +125,15 @@ class Confirming:
             path=str(kept.path),
         )
 
-    def _checked(self, snapshot: Snapshot, there: Mapping[str, Snapshot]) -> Known:
+    def _checked(self, candidate: Candidate, there: Mapping[str, Snapshot]) -> Known:
         """Raises what keeps it out of the library."""
-        report = validate(snapshot.name, snapshot.files)
-        if mistake := next((one for one in report.problems if not one.is_warning), None):
+        snapshot = candidate.snapshot
+        found = [candidate.problem] if candidate.problem else []
+        found += validate(snapshot.name, snapshot.files).problems
+        if mistake := next((one for one in found if not one.is_warning), None):
             where = f"line {mistake.line}: " if mistake.line else ""
             raise Invalid(f"{where}{mistake.message}", hint=mistake.hint)
-        known = self.knowing.describe(snapshot, there)
+        known = self.knowing.describe({snapshot.name: snapshot}, there)[snapshot.name]
         if isinstance(known, Broken):
             raise known.error
         if known.problem is not None:

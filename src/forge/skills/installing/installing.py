@@ -1,7 +1,7 @@
 """Fetches skills from wherever they are, and lays them out to be looked at. Nothing of them is executed or installed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forge.errors import ForgeError, Invalid, NotFound
@@ -23,8 +23,8 @@ from forge.skills.views import PathSource, SkillFileView, Staged, StagedSkill
 MOST_NEEDED = 50
 """Of what comes along because a skill depends on it."""
 
-Describe = Callable[[str, Mapping[str, bytes], Origin], Awaitable[StagedSkill]]
-"""Whether it is a skill, what it asks for, needs and conflicts with."""
+Describe = Callable[[Sequence[Waiting]], Awaitable[list[StagedSkill]]]
+"""Of each: whether it is a skill, what it asks for, needs and conflicts with, in the library and in this stage."""
 
 
 @dataclass(frozen=True)
@@ -112,29 +112,12 @@ class Installing:
 
     async def _told(self, stage: Stage) -> Staged:
         names = set(await self.library.names())
+        told = await self.describe(stage.skills)
         skills = [
-            await self._describe(waiting, await self._there(waiting.found.name, names))
-            for waiting in stage.skills
+            _compared(one, waiting, await self._there(waiting.found.name, names))
+            for one, waiting in zip(told, stage.skills, strict=True)
         ]
         return Staged(id=stage.id, skills=skills, expires_at=stage.expires_at)
-
-    async def _describe(self, waiting: Waiting, there: Mapping[str, bytes] | None) -> StagedSkill:
-        found = waiting.found
-        told = await self.describe(found.name, found.files, waiting.source)
-        update: dict[str, object] = {
-            "path": found.path,
-            "valid": told.valid and found.mistake is None,
-            "problems": sorted([*found.problems, *told.problems], key=lambda problem: problem.is_warning),
-            "folder_hash": hash_of(found.files),
-            "files": _views(found.files),
-            "source": waiting.source,
-        }
-        if there is not None:
-            paths = sorted({*there, *found.files})
-            update["replaces"] = _version_in(there, found.name) or "unknown"
-            update["is_same"] = there == found.files
-            update["changes"] = [path for path in paths if there.get(path) != found.files.get(path)]
-        return told.model_copy(update=update)
 
     async def _there(self, name: str, names: Container[str]) -> Mapping[str, bytes] | None:
         """The one in the library. One that cannot be read has no file in common with any other."""
@@ -149,6 +132,25 @@ class Installing:
         there = await self._there(need.name, await self.library.names())
         version = _version_in(there, need.name) if there else None
         return version is not None and need.takes(version)
+
+
+def _compared(told: StagedSkill, waiting: Waiting, there: Mapping[str, bytes] | None) -> StagedSkill:
+    """With what of it is in the library already."""
+    found = waiting.found
+    update: dict[str, object] = {
+        "path": found.path,
+        "valid": told.valid and found.mistake is None,
+        "problems": sorted([*found.problems, *told.problems], key=lambda problem: problem.is_warning),
+        "folder_hash": hash_of(found.files),
+        "files": _views(found.files),
+        "source": waiting.source,
+    }
+    if there is not None:
+        paths = sorted({*there, *found.files})
+        update["replaces"] = _version_in(there, found.name) or "unknown"
+        update["is_same"] = there == found.files
+        update["changes"] = [path for path in paths if there.get(path) != found.files.get(path)]
+    return told.model_copy(update=update)
 
 
 def _from_zip(data: bytes, source: Origin) -> list[Waiting]:
