@@ -19,7 +19,7 @@ export function Segmented<Value extends string>({
       {options.map((option) => (
         <label
           key={option.value}
-          className="flex h-6 cursor-pointer items-center rounded-sm px-2.5 text-dim hover:text-ink has-checked:bg-raised has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent pointer-coarse:h-8"
+          className="flex h-6 cursor-pointer items-center rounded-sm px-2.5 whitespace-nowrap text-dim hover:text-ink has-checked:bg-raised has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent pointer-coarse:h-8"
         >
           <input
             type="radio"

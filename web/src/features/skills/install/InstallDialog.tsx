@@ -22,6 +22,7 @@ export function InstallDialog({ close, stage = null }: Props) {
     install.forget();
     close();
   };
+  const isMany = !install.results && (install.stage?.skills.length ?? 0) > 1;
   const step = install.results ? "results" : install.stage ? "review" : "source";
   return (
     <Modal
@@ -29,8 +30,8 @@ export function InstallDialog({ close, stage = null }: Props) {
       onOpenChange={leave}
       title={TITLES[step](install.stage, stage !== null)}
       description={DESCRIPTIONS[step]}
-      wide={step !== "review"}
-      widest={step === "review"}
+      wide={!isMany}
+      widest={isMany}
       isHeld={step !== "results"}
     >
       {step === "source" && (

@@ -4,7 +4,6 @@ import { useDeferredValue, useMemo, useRef, useState } from "react";
 import type { StagedSkill } from "@/api/types";
 import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
-import { count } from "@/ui/count";
 import { Select } from "@/ui/Select";
 import { canInstall, chooseAll, chooseNone, type Decisions, decide, decisionOn, fitting } from "../choices";
 import { STANDINGS, type Standing, standingOf } from "./standing";
@@ -57,7 +56,7 @@ export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
       />
       <div className="flex flex-wrap items-center gap-1">
         <p role="status" className="mr-auto text-xs text-dim">
-          {count(found.length, "skill")}, {usable.length} can be installed
+          {found.length} found, {usable.length} usable
         </p>
         <Button
           look="ghost"
@@ -174,7 +173,7 @@ function FoundRow({ skill, isShown, isChosen, choose, show }: RowProps) {
             <Dot tone={tone} className="size-1.5" /> {word}
           </span>
         </span>
-        <span className="mono block w-full truncate text-faint" title={skill.path}>
+        <span className="block w-full truncate text-xs text-dim" title={skill.path}>
           {skill.manifest?.description ?? skill.path}
         </span>
       </button>

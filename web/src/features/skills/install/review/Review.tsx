@@ -55,7 +55,8 @@ export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
         </div>
       )}
       <Refusal error={install.install.error} />
-      <div className="flex flex-wrap items-center justify-end gap-2">
+      {/* Always in sight, however much there is to read above. */}
+      <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-surface px-4 py-3">
         <p role="status" className="mr-auto text-dim">
           {install.chosen.length > 0 && summaryOf(install)}
         </p>

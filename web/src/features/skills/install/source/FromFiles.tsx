@@ -3,10 +3,11 @@ import { FileArchive, FolderUp } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { Button } from "@/ui/Button";
 import { chosen, dropped } from "../pack";
+import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
 /** Something of this machine: an archive, or a folder that is packed here. */
-export function FromFiles({ get }: WayProps) {
+export function FromFiles({ get, close }: WayProps) {
   const archive = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const [isOver, setOver] = useState(false);
@@ -20,55 +21,58 @@ export function FromFiles({ get }: WayProps) {
     setOver(true);
   };
   return (
-    <section
-      aria-label="Drop a zip or a folder here"
-      onDragEnter={allow}
-      onDragOver={allow}
-      onDragLeave={({ currentTarget, relatedTarget }) => {
-        if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) setOver(false);
-      }}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        get.mutate({ files: dropped(event.dataTransfer) });
-      }}
-      className={clsx(
-        "flex flex-col items-center gap-3 rounded-lg border border-dashed px-4 py-8 text-center",
-        isOver ? "border-accent bg-raised/60" : "border-strong",
-      )}
-    >
-      <p className="font-medium">
-        {get.isPending ? "Looking at it…" : "Drop a zip or a folder here"}
-        <span className="mt-0.5 block font-normal text-dim">
-          One skill, or a whole collection: every folder with a <code className="mono">SKILL.md</code> is
-          found.
-        </span>
-      </p>
-      <div className="flex flex-wrap justify-center gap-2">
-        <Button disabled={get.isPending} onClick={() => archive.current?.click()}>
-          <FileArchive size={13} aria-hidden /> Choose a zip
-        </Button>
-        <Button disabled={get.isPending} onClick={() => folder.current?.click()}>
-          <FolderUp size={13} aria-hidden /> Choose a folder
-        </Button>
-      </div>
-      <input
-        ref={archive}
-        type="file"
-        hidden
-        aria-label="A zip with skills"
-        accept=".zip,.skill,application/zip"
-        onChange={({ target }) => take(target.files)}
-      />
-      <input
-        ref={folder}
-        type="file"
-        hidden
-        aria-label="A folder with skills"
-        // @ts-expect-error -- every browser has it; React's types do not.
-        webkitdirectory=""
-        onChange={({ target }) => take(target.files)}
-      />
-    </section>
+    <>
+      <section
+        aria-label="Drop a zip or a folder here"
+        onDragEnter={allow}
+        onDragOver={allow}
+        onDragLeave={({ currentTarget, relatedTarget }) => {
+          if (!(relatedTarget instanceof Node) || !currentTarget.contains(relatedTarget)) setOver(false);
+        }}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          get.mutate({ files: dropped(event.dataTransfer) });
+        }}
+        className={clsx(
+          "flex flex-col items-center gap-3 rounded-lg border border-dashed px-4 py-8 text-center",
+          isOver ? "border-accent bg-raised/60" : "border-strong",
+        )}
+      >
+        <p className="font-medium">
+          {get.isPending ? "Looking at it…" : "Drop a zip or a folder here"}
+          <span className="mt-0.5 block font-normal text-dim">
+            One skill, or a whole collection: every folder with a <code className="mono">SKILL.md</code> is
+            found.
+          </span>
+        </p>
+        <div className="flex flex-wrap justify-center gap-2">
+          <Button disabled={get.isPending} onClick={() => archive.current?.click()}>
+            <FileArchive size={13} aria-hidden /> Choose a zip
+          </Button>
+          <Button disabled={get.isPending} onClick={() => folder.current?.click()}>
+            <FolderUp size={13} aria-hidden /> Choose a folder
+          </Button>
+        </div>
+        <input
+          ref={archive}
+          type="file"
+          hidden
+          aria-label="A zip with skills"
+          accept=".zip,.skill,application/zip"
+          onChange={({ target }) => take(target.files)}
+        />
+        <input
+          ref={folder}
+          type="file"
+          hidden
+          aria-label="A folder with skills"
+          // @ts-expect-error -- every browser has it; React's types do not.
+          webkitdirectory=""
+          onChange={({ target }) => take(target.files)}
+        />
+      </section>
+      <Actions get={get} close={close} />
+    </>
   );
 }

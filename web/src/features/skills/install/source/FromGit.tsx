@@ -1,10 +1,11 @@
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { Actions } from "./Actions";
 import { gitSource } from "./form";
 import type { WayProps } from "./Source";
 
 /** A repository; the server fetches it. */
-export function FromGit({ form, change, get }: WayProps) {
+export function FromGit({ form, change, get, close }: WayProps) {
   return (
     <form
       className="space-y-4"
@@ -44,11 +45,11 @@ export function FromGit({ form, change, get }: WayProps) {
           onChange={(event) => change({ inside: event.target.value })}
         />
       </div>
-      <div className="flex justify-end">
+      <Actions get={get} close={close}>
         <Button look="primary" type="submit" disabled={!form.url.trim() || get.isPending}>
           {get.isPending ? "Fetching…" : "Fetch and look"}
         </Button>
-      </div>
+      </Actions>
     </form>
   );
 }

@@ -1,9 +1,10 @@
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
 /** A folder or a zip on the machine of the server. */
-export function FromPath({ form, change, get }: WayProps) {
+export function FromPath({ form, change, get, close }: WayProps) {
   return (
     <form
       className="space-y-4"
@@ -23,11 +24,11 @@ export function FromPath({ form, change, get }: WayProps) {
         value={form.path}
         onChange={(event) => change({ path: event.target.value })}
       />
-      <div className="flex justify-end">
+      <Actions get={get} close={close}>
         <Button look="primary" type="submit" disabled={!form.path.trim() || get.isPending}>
           {get.isPending ? "Looking…" : "Look at it"}
         </Button>
-      </div>
+      </Actions>
     </form>
   );
 }

@@ -10,6 +10,7 @@ import { Field } from "@/ui/Field";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useQuiet } from "@/ui/useQuiet";
 import { KINDS } from "../../words";
+import { Actions } from "./Actions";
 import type { WayProps } from "./Source";
 
 const QUIET_MS = 250;
@@ -17,7 +18,7 @@ const QUIET_MS = 250;
 const MOST_SHOWN = 100;
 
 /** What the registries offer, from what the server has of their indexes. */
-export function FromRegistry({ form, change, get }: WayProps) {
+export function FromRegistry({ form, change, get, close }: WayProps) {
   const registries = useQuery(registriesQuery);
   const words = useQuiet(form.words.trim(), QUIET_MS);
   const found = useQuery({
@@ -41,6 +42,7 @@ export function FromRegistry({ form, change, get }: WayProps) {
       {found.isPending && <SkeletonRows rows={4} label="Searching" />}
       {found.isLoadingError && <ErrorState error={found.error} retry={found.refetch} />}
       {found.data && <Entries entries={found.data} words={words} get={get} />}
+      <Actions get={get} close={close} />
     </div>
   );
 }
