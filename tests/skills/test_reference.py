@@ -3,39 +3,77 @@
 import re
 from pathlib import Path
 
-from forge.skills.contents import MAX_FILES, MAX_SKILL_BYTES
+from forge.skills.contents import MAX_ANY_BYTES, MAX_BYTES, MAX_FILES, MAX_SKILL_BYTES, MAX_TOTAL_BYTES
+from forge.skills.entries import ENTRIES
+from forge.skills.execution import LIMITS
+from forge.skills.host.host import MOST_CALLS
+from forge.skills.host.keeping import MOST_KEYS
 from forge.skills.manifest import FIELDS, read_skill_md
-from forge.skills.models import Capability, SkillCase, SkillKind
-from forge.skills.trial import LIMITS, MOST_CASES
-from forge.skills.writing import SOURCE_FILES
+from forge.skills.models import Capability, SkillCase, SkillKind, Tier
+from forge.skills.relations.graph import MOST_LEVELS
+from forge.skills.triggering import MOST_SKILLS
+from forge.skills.validation import MOST_CASES, MOST_TRIGGERS, TriggerCases, validate
+from forge.skills.writing import TRIGGERS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "skill-files.md").read_text()
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference" / "skill-files.md").read_text()
+RUNTIMES = ROOT / "runtimes"
 
 
-def example(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    assert found
-    return found[1]
+def examples(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
 def test_the_examples_are_without_a_mistake():
-    found = read_skill_md(example("markdown"), "frost-dates")
+    [skill_md] = examples("markdown")
+    found = read_skill_md(skill_md, "frost-dates")
     assert found.problems == []
     assert found.manifest
     assert found.manifest.kind is SkillKind.SCRIPT
-    assert found.manifest.capabilities == [Capability.KV, Capability.LOG]
-    assert SkillCase.model_validate_json(example("json")).expect["sure"] is True
+    assert [one.capability for one in validate("frost-dates", {"SKILL.md": skill_md.encode()}).asks] == [
+        Capability.HTTP_GET,
+        Capability.GET_SECRET,
+        Capability.KV,
+    ]
+    case, triggers = examples("json")
+    assert SkillCase.model_validate_json(case).expect["sure"] is True
+    assert [one.should for one in TriggerCases.validate_json(triggers)] == [True, False]
 
 
-def test_every_field_capability_kind_and_file_is_named():
+def test_every_field_capability_kind_tier_and_file_is_named():
     named = set(re.findall(r"`([^`\s]+)`", PAGE))
-    assert {*FIELDS, *Capability, *SkillKind, *SOURCE_FILES.values()} <= named
+    entries = {entry for kind in ENTRIES.values() for entry in kind}
+    assert {*FIELDS, *Capability, *SkillKind, *Tier, *entries, TRIGGERS} <= named
+
+
+def test_every_key_of_ours_is_named():
+    read = re.findall(r'"(forge-[a-z]+)"', (ROOT / "src/forge/skills/models.py").read_text())
+    assert len(set(read)) >= 10
+    assert all(f"| `{key}` |" in PAGE for key in read)
 
 
 def test_the_limits_are_those_that_hold():
     text = " ".join(PAGE.split())
-    assert f"`SKILL.md` has {MAX_SKILL_BYTES // 1000} kB at most" in text
     assert f"There are {MAX_FILES} files at most" in text
+    assert f"with {MAX_ANY_BYTES >> 20} MB each and {MAX_TOTAL_BYTES >> 20} MB together" in text
+    assert f"have 1 MB each and {MAX_BYTES // 1_000_000} MB together" in text
+    assert f"`SKILL.md` has {MAX_SKILL_BYTES // 1000} kB at most" in text
     assert f"There are {MOST_CASES} tests at most" in text
-    memory, processes = LIMITS.memory_bytes >> 20, LIMITS.processes
-    assert f"{LIMITS.timeout_s:g} seconds, {memory} MB of memory and {processes} processes" in text
+    assert f"There are {MOST_TRIGGERS} at most" in text
+    assert f"among up to {MOST_SKILLS} of the library" in text
+    assert f"{MOST_CALLS:,} calls in a run at most" in text
+    assert f"up to {MOST_KEYS} keys" in text
+    assert MOST_LEVELS == 3
+    for tier, limits in LIMITS.items():
+        assert f"| `{tier}` | {limits.memory_bytes >> 20} MB | {limits.seconds:g} seconds |" in text
+
+
+def test_what_scripts_can_call_is_what_the_runtimes_have():
+    javascript, python = (RUNTIMES / "runtime.js").read_text(), (RUNTIMES / "runtime.py").read_text()
+    rows = [line.split(" | ") for line in PAGE.splitlines() if re.match(r"\| `(\w+)` \| `\w+[.(]", line)]
+    assert {row[0].strip("| `") for row in rows} == set(Capability)
+    for row in rows:
+        for name in re.findall(r"`(\w+)[.(]", row[1]):
+            assert re.search(rf"\b(const|function) {name}\b", javascript), name
+        for name in re.findall(r"`(\w+)[.(]", row[2]):
+            assert f'"{name}": ' in python, name

@@ -103,11 +103,13 @@ def _combinations(manifest: Manifest) -> Iterator[SkillProblem]:
                 f"A program cannot ask Forge for anything while it runs: {one} is of no use.", None
             )
     for key, (capabilities, wanted) in _SCOPED.items():
-        asking = sorted(asked & capabilities)
-        if asking and not manifest.metadata.get(key, "").split() and manifest.kind is not SkillKind.LOCAL:
+        if manifest.kind is SkillKind.LOCAL and key in _NOT_FOR_PROGRAMS:
+            continue
+        asking, is_said = sorted(asked & capabilities), bool(manifest.metadata.get(key, "").split())
+        if asking and not is_said:
             hint = f"Name them: `{key}: …` below `metadata`."
             yield _warning(f"It asks for {' and '.join(asking)} and does not say {wanted}.", hint)
-        if manifest.metadata.get(key, "").split() and not asking:
+        if is_said and not asking:
             hint = f"Add {' or '.join(sorted(capabilities))} to `forge-capabilities`."
             yield _warning(f"`{key}` is of no use without the capability it belongs to.", hint)
 
@@ -118,6 +120,9 @@ _SCOPED: Mapping[str, tuple[frozenset[Capability], str]] = {
     "forge-secrets": (frozenset({Capability.GET_SECRET}), "which secrets it wants to use"),
     "forge-commands": (frozenset({Capability.EXEC_COMMAND}), "which programs it wants to start"),
 }
+
+
+_NOT_FOR_PROGRAMS = ("forge-hosts", "forge-commands")
 
 
 def _cases(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
