@@ -151,5 +151,3 @@ def _print_report(report: SkillTestReport) -> None:
         click.echo(f"No model was asked: {clean(report.triggers_skipped)}", err=True)
     if not report.passed and report.output:
         click.echo(clean(report.output), err=True)
-    if not report.cases and not report.triggers:
-        click.echo("It has no tests." if not report.ran else "There was nothing to test.", err=True)

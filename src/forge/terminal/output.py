@@ -39,7 +39,8 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(data: object) -> None:
-    click.echo(TypeAdapter(object).dump_json(data, indent=2).decode())
+    """As the API spells it."""
+    click.echo(TypeAdapter(object).dump_json(data, indent=2, by_alias=True).decode())
 
 
 def words(value: object, style: str = "") -> Text:

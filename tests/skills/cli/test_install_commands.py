@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.skills.cli.making import COUNTS, ECHO, write_skill
+from tests.support.repositories import make_repository
 from tests.support.server import Server
 from tests.support.terminal import Terminal, open_screen
 
@@ -20,14 +20,6 @@ def granted(forge: Terminal, name: str) -> dict[str, Any]:
     return {
         one["capability"]: one["scope"] for one in found["grants"] if one["capability"] in found["granted"]
     }
-
-
-def repository(folder: Path, message: str = "change") -> None:
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
-    if not (folder / ".git").exists():
-        subprocess.run([*git, "init", "-q", str(folder)], check=True)
-    subprocess.run([*git, "-C", str(folder), "add", "-A"], check=True)
-    subprocess.run([*git, "-C", str(folder), "commit", "-q", "-m", message], check=True)
 
 
 def test_a_folder_is_sent_and_installed_without_a_single_grant(forge: Terminal, tmp_path: Path):
@@ -164,18 +156,19 @@ def test_a_bot_gets_loses_and_pauses_a_skill(forge: Terminal):
 
 def test_a_repository_is_fetched_and_fetched_again(forge: Terminal, roots: Path):
     repo = roots / "repo"
+    made = make_repository(repo)
     write_skill(repo / "skills", "from-git", COUNTS, capabilities="kv")
     write_skill(repo / "skills", "also-git")
-    repository(repo)
+    made.commit()
     said = forge("skill", "install", f"file://{repo}#skills/from-git", "--yes")
     assert (said.code, said.out) == (0, "● installed from-git 1.0.0\n"), said.err
     assert forge("skill", "update", "from-git").out == "● unchanged from-git 1.0.0\n"
     write_skill(repo / "skills", "from-git", ECHO, capabilities="kv", version="1.1.0")
-    repository(repo)
+    made.commit()
     kept = forge("skill", "update", "from-git", "--keep", "--json")
     assert (kept.code, kept.data[0]["version"], sorted(granted(forge, "from-git"))) == (0, "1.1.0", ["kv"])
     write_skill(repo / "skills", "from-git", ECHO, capabilities="kv", version="1.2.0")
-    repository(repo)
+    made.commit()
     said = forge("skill", "update", "from-git")
     assert (said.code, "installed from-git 1.2.0" in said.out, granted(forge, "from-git")) == (0, True, {})
 

@@ -185,7 +185,9 @@ def test_a_failing_case_is_told_and_ends_with_one(forge: Terminal, tmp_path: Pat
 def test_a_skill_without_tests_says_so(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-believe"))
     said = forge("skill", "test", "to-believe")
-    assert (said.out, "no tests" in said.err) == ("", True)
+    assert (said.code, "There is no test" in said.out) == (1, True)
+    followed = forge("skill", "test", "summarize")
+    assert (followed.code, followed.out) == (0, "● passed SKILL.md\n")
 
 
 def test_a_folder_is_validated_before_it_is_installed(forge: Terminal, tmp_path: Path):
