@@ -20,7 +20,11 @@ import type { Tone } from "@/ui/tone";
 
 export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: LucideIcon }> = {
   prompt: { word: "prompt", meaning: "Instructions a bot follows.", icon: BookOpenText },
-  script: { word: "script", meaning: "A script that can touch nothing: JSON in, JSON out.", icon: Braces },
+  script: {
+    word: "script",
+    meaning: "A script that reaches only what it is granted: JSON in, JSON out.",
+    icon: Braces,
+  },
   local: { word: "program", meaning: "A program on the server's machine, in the sandbox.", icon: Terminal },
 };
 

@@ -2,7 +2,7 @@ import { CornerDownRight, TriangleAlert } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import type { SkillAsk, SkillScope } from "@/api/types";
 import { CAPABILITIES } from "../words";
-import { type Choice, REACHES, reachOf, withAsk, withScope } from "./choice";
+import { type Choice, missing, REACHES, reachOf, withAsk, withScope } from "./choice";
 import { ReachField } from "./ReachField";
 
 type Props = {
@@ -88,12 +88,19 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
           )}
         </div>
         {reach && scope && (
-          <ReachField
-            reach={reach}
-            values={scope[reach]}
-            disabled={disabled}
-            onChange={(values) => onScope({ ...scope, [reach]: values })}
-          />
+          <>
+            <ReachField
+              reach={reach}
+              values={scope[reach]}
+              disabled={disabled}
+              onChange={(values) => onScope({ ...scope, [reach]: values })}
+            />
+            <Missing
+              values={missing(ask, scope, reach)}
+              disabled={disabled}
+              onAdd={(values) => onScope({ ...scope, [reach]: [...scope[reach], ...values] })}
+            />
+          </>
         )}
         {reach && !scope && ask.scope[reach].length > 0 && (
           <p className="text-xs text-dim">
@@ -102,5 +109,27 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
         )}
       </div>
     </div>
+  );
+}
+
+type MissingProps = { values: string[]; disabled: boolean; onAdd: (values: string[]) => void };
+
+/** It may ask for more than it was given, as after an edit. */
+function Missing({ values, disabled, onAdd }: MissingProps) {
+  if (values.length === 0) return null;
+  return (
+    <p className="flex flex-wrap items-center gap-x-2 text-xs text-dim">
+      <span>
+        It also asks for <span className="mono break-all">{values.join(", ")}</span>.
+      </span>
+      <button
+        type="button"
+        disabled={disabled}
+        onClick={() => onAdd(values)}
+        className="rounded-sm text-ink underline decoration-strong underline-offset-2 disabled:opacity-50"
+      >
+        Add
+      </button>
+    </p>
   );
 }

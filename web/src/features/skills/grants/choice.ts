@@ -74,3 +74,7 @@ export function withAsk(choice: Choice, { capability, scope }: SkillAsk, isAllow
 export function withScope(choice: Choice, capability: SkillCapability, scope: SkillScope): Choice {
   return { ...choice, [capability]: scope };
 }
+
+/** What a skill asks for beyond what it would be given. */
+export const missing = ({ scope: asked }: SkillAsk, given: SkillScope, reach: Reach): string[] =>
+  given[reach].includes("*") ? [] : asked[reach].filter((value) => !given[reach].includes(value));

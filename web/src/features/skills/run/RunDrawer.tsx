@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { botsQuery } from "@/api/bots";
-import { refreshSkill, runSkill } from "@/api/skills";
+import { refreshSkill, runSkill, skillFileQuery } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
@@ -10,8 +10,9 @@ import { TextArea } from "@/ui/Field";
 import { Kbd } from "@/ui/Kbd";
 import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
+import { nameOf } from "../source/tree";
 import { KINDS } from "../words";
-import { readInput } from "./json";
+import { inputOfTest, readInput } from "./json";
 import { RunResult } from "./RunResult";
 
 /** Runs a skill as it is installed, with what it was granted. */
@@ -23,7 +24,8 @@ export function RunDrawer({ skill, close }: { skill: SkillDetail; close: () => v
   );
 }
 
-function RunForm({ skill: { name, kind } }: { skill: SkillDetail }) {
+function RunForm({ skill }: { skill: SkillDetail }) {
+  const { name, kind } = skill;
   const cache = useQueryClient();
   const bots = useQuery(botsQuery({ sort: "name" })).data ?? [];
   const [text, setText] = useState("{}");
@@ -70,6 +72,7 @@ function RunForm({ skill: { name, kind } }: { skill: SkillDetail }) {
           ]}
           onChange={setBot}
         />
+        <FromTest skill={skill} take={setText} />
         <Button look="primary" type="submit" className="ml-auto" disabled={problem !== null || run.isPending}>
           <Play size={13} aria-hidden /> {run.isPending ? "Running…" : "Run"} <Kbd keys="mod+enter" />
         </Button>
@@ -82,5 +85,31 @@ function RunForm({ skill: { name, kind } }: { skill: SkillDetail }) {
       <Refusal error={run.error} />
       {run.data && !run.isPending && <RunResult ran={run.data} />}
     </form>
+  );
+}
+
+type FromTestProps = { skill: SkillDetail; take: (input: string) => void };
+
+/** Nobody has to guess what goes in when there are tests. */
+function FromTest({ skill: { name, folder_hash, tests }, take }: FromTestProps) {
+  const cache = useQueryClient();
+  const read = useMutation({
+    mutationFn: (path: string) => cache.fetchQuery(skillFileQuery(name, path, folder_hash)),
+    onSuccess: ({ text }) => {
+      const input = inputOfTest(text ?? "");
+      if (input !== null) take(input);
+    },
+  });
+  if (tests.length === 0) return null;
+  return (
+    <Select
+      label="Take the input of a test"
+      value=""
+      options={[
+        { value: "", label: "Input of a test…" },
+        ...tests.map((path) => ({ value: path, label: nameOf(path) })),
+      ]}
+      onChange={(path) => path && read.mutate(path)}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { Badge } from "@/ui/Badge";
 import { formatBytes } from "@/ui/bytes";
 import { Code } from "@/ui/Code";
 import { InlineText } from "@/ui/InlineText";
+import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { SandboxBadge } from "@/ui/SandboxBadge";
 import { formatDuration } from "@/ui/time";
@@ -33,15 +34,22 @@ export function RunResult({ ran }: { ran: SkillRan }) {
           {ran.error}
         </pre>
       )}
-      {ran.end === "done" && <Output of={ran.output} />}
+      {ran.end === "done" && <Output ran={ran} />}
       <Logs lines={ran.logs} />
       <Measures run={ran} cost={ran.cost_micros} />
     </section>
   );
 }
 
-/** Text is for reading; everything else is JSON. */
-function Output({ of: output }: { of: unknown }) {
+/** Text is for reading, as a model's answer is; everything else is JSON. */
+function Output({ ran: { kind, output } }: { ran: SkillRan }) {
+  if (kind === "prompt" && typeof output === "string") {
+    return (
+      <div className="rounded-md border border-line bg-bg p-3">
+        <Markdown text={output} />
+      </div>
+    );
+  }
   return typeof output === "string" ? (
     <Code text={output} language="text" isWrapped />
   ) : (

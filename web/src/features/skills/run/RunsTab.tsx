@@ -115,7 +115,7 @@ function RunRows({ run }: { run: SkillRun }) {
         <Cell from="md" className="mono">
           {run.memory_bytes == null ? NOT_MEASURED : formatBytes(run.memory_bytes)}
         </Cell>
-        <Cell className="mono">{formatDuration(run.duration_ms)}</Cell>
+        <Cell className="mono">{run.end === "running" ? NOT_MEASURED : formatDuration(run.duration_ms)}</Cell>
       </Row>
       {isOpen && (
         <tr id={id}>

@@ -3,6 +3,7 @@ import type { SkillEnd } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
 export const ENDS: Record<SkillEnd, { word: string; meaning: string; tone: Tone }> = {
+  running: { word: "running", meaning: "It has not ended yet.", tone: "run" },
   done: { word: "done", meaning: "It gave an answer.", tone: "ok" },
   raised: { word: "failed", meaning: "It failed by itself, with an error it did not catch.", tone: "bad" },
   refused: {

@@ -11,16 +11,24 @@ export function readInput(text: string): Read {
     }
     return { input: null, problem: 'The input is an object: {"name": "value"}.' };
   } catch (error) {
-    return { input: null, problem: `This is no JSON: ${where(text, error)}` };
+    return { input: null, problem: `This is no JSON: ${why(text, error)}.` };
   }
 }
 
-/** Browsers say it in their own ways; the line is worth more than the position some of them give. */
-function where(text: string, error: unknown): string {
+/** Browsers say it in their own ways: some with the whole text, some with the place in it. */
+function why(text: string, error: unknown): string {
   const said = error instanceof Error ? error.message : String(error);
-  const position = /position (\d+)/.exec(said)?.[1];
-  if (position === undefined || said.includes("line ")) return said;
-  return `${said} (line ${text.slice(0, Number(position)).split("\n").length})`;
+  const position = /at position (\d+)/.exec(said)?.[1];
+  const reason = said.split(/, "|\.\.\."| in JSON| at position/)[0] ?? said;
+  if (position === undefined) return reason;
+  return `${reason} in line ${text.slice(0, Number(position)).split("\n").length}`;
+}
+
+/** What goes in, of a test that lies beside a skill; null when it is not written as one. */
+export function inputOfTest(text: string): string | null {
+  const { input } = readInput(text);
+  const given = input?.input;
+  return typeof given === "object" && given !== null ? writtenOut(given) : null;
 }
 
 export const writtenOut = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
