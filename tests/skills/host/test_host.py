@@ -197,8 +197,9 @@ async def test_no_grant_opens_the_variables_of_forge_itself(tmp_path: Path, name
 
 
 async def test_variables_that_were_named_are_given(tmp_path: Path):
-    host = host_for(parts_for(tmp_path), {Capability.READ_ENV: Scope(names=["LANG", "NOT_SET"])})
-    assert await host.call("env", {"name": "LANG"}) == "C.UTF-8"
+    parts = parts_for(tmp_path, environment={"LANG": "C.UTF-8 \udcff"})
+    host = host_for(parts, {Capability.READ_ENV: Scope(names=["LANG", "NOT_SET"])})
+    assert await host.call("env", {"name": "LANG"}) == "C.UTF-8 \ufffd"
     assert await host.call("env", {"name": "NOT_SET"}) is None
     assert "read_env=LANG,NOT_SET,HOME" in await error_of(host, "env", name="HOME")
 

@@ -27,15 +27,18 @@ async def put(host: Host, key: str, value: object) -> None:
 
 async def test_what_was_kept_is_found_again(host: Host):
     assert await host.call("kv.get", {"key": "a"}) is None
-    for value in (1, None, "half \ud800 nul \0 é", {"deep": [1.5, True, {}]}, ""):
+    await put(host, "a", "half \ud800")
+    assert await host.call("kv.get", {"key": "a"}) == "half \ufffd"
+    for value in (1, None, "nul \0 é 🙂", {"deep": [1.5, True, {}]}, ""):
         await put(host, "a", value)
         assert await host.call("kv.get", {"key": "a"}) == value
     await put(host, "ключ 🙂", 2)
     assert await host.call("kv.keys", {}) == ["a", "ключ 🙂"]
+    assert await host.call("kv.keys", {"prefix": "кл"}) == ["ключ 🙂"]
     assert await host.call("kv.delete", {"key": "a"}) is True
     assert await host.call("kv.delete", {"key": "a"}) is False
     assert await host.call("kv.keys", {}) == ["ключ 🙂"]
-    assert host.used[Capability.KV] == 16
+    assert host.used[Capability.KV] == 19
 
 
 async def test_each_skill_and_account_has_its_own(tmp_path: Path, store: Store):

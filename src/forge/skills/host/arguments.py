@@ -72,7 +72,7 @@ class SetKey(_OfKeys):
 
 
 class Keys(_OfKeys):
-    pass
+    prefix: Text = ""
 
 
 class Secret(Arguments):

@@ -47,7 +47,7 @@ async def execute(running: Running, scope: Scope, given: Exec) -> JsonValue:
 
 def _command(running: Running, given: Exec, folder: Path) -> Command:
     argv, inputs = tuple(given.argv), ()
-    if given.input is not None:
+    if given.input:
         file = folder / "input"
         file.write_text(given.input, encoding="utf-8", newline="")
         argv, inputs = (*WITH_INPUT, str(file), *argv), (file,)

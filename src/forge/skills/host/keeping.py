@@ -4,6 +4,7 @@ import json
 
 from pydantic import JsonValue
 
+from forge.kernel.text import whole_characters
 from forge.skills import kv
 from forge.skills.execution import HostError
 from forge.skills.host.arguments import Keys, OneKey, SetKey
@@ -24,10 +25,7 @@ async def get(running: Running, _: Scope, given: OneKey) -> JsonValue:
 
 
 async def put(running: Running, _: Scope, given: SetKey) -> JsonValue:
-    try:
-        value = json.dumps(given.value, separators=(",", ":"), allow_nan=False)
-    except ValueError as error:
-        raise HostError("A value is JSON, and that has no NaN and no Infinity.") from error
+    value = _written(given.value)
     if len(value) > MOST_VALUE:
         raise HostError(f"A value has {MOST_VALUE:,} bytes at most; this one has {len(value):,}.")
     whose = _whose(running)
@@ -48,9 +46,19 @@ async def drop(running: Running, _: Scope, given: OneKey) -> JsonValue:
         return await kv.delete(tx, _whose(running), given.key)
 
 
-async def keys(running: Running, _: Scope, _given: Keys) -> JsonValue:
+async def keys(running: Running, _: Scope, given: Keys) -> JsonValue:
     async with running.parts.database.read() as tx:
-        return list[JsonValue](await kv.list_keys(tx, _whose(running)))
+        found = await kv.list_keys(tx, _whose(running))
+    return [key for key in found if key.startswith(given.prefix)]
+
+
+def _written(value: JsonValue) -> str:
+    """In ASCII, so that its length is its size; halves of characters are no part of it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise HostError("A value is JSON, and that has no NaN and no Infinity.") from error
+    return json.dumps(json.loads(whole_characters(text)), separators=(",", ":"))
 
 
 def _whose(running: Running) -> kv.Whose:

@@ -4,6 +4,7 @@ import json
 
 from pydantic import JsonValue
 
+from forge.kernel.text import whole_characters
 from forge.skills.execution import HostError
 from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import Env, Log, Memory, Nothing, Secret
@@ -40,7 +41,8 @@ async def env(running: Running, scope: Scope, given: Env) -> JsonValue:
     """None for one that is not set."""
     _check_named(running, scope, given)
     check_variable(given.name)
-    return running.parts.environment.get(given.name)
+    value = running.parts.environment.get(given.name)
+    return None if value is None else whole_characters(value)
 
 
 async def memory(running: Running, _: Scope, given: Memory) -> JsonValue:
