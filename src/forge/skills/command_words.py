@@ -19,7 +19,7 @@ _ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
 _NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
 
 _SLUG = SKILL_NAME_PATTERN.strip("^$")
-_LISTED = re.compile(rf"(?:(?P<registry>{_SLUG}):)?(?P<name>{_SLUG})(?:@(?P<version>[0-9A-Za-z.+-]{1, 64}))?")
+_LISTED = re.compile(rf"(?:(?P<registry>{_SLUG}):)?(?P<name>{_SLUG})(?:@(?P<version>[0-9A-Za-z.+-]+))?")
 _URL = re.compile(r"(?P<place>(?:https?|ssh|git|file)://[^/]*)(?P<path>/.*)", re.DOTALL)
 _SCP = re.compile(r"(?P<place>[\w.-]+@[\w.-]+:)(?P<path>[^/].*)", re.DOTALL)
 _PINNED = re.compile(r"(?P<path>.*?[^/])@(?P<ref>[^@]+)", re.DOTALL)
