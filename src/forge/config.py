@@ -107,12 +107,6 @@ class Settings(BaseSettings):
         description="Folders of the server's machine that skills may be installed from through the API; none without it. "
         "The command line sends its own folders, wherever they are.",
     )
-    wasm_cache: Path | None = _own(
-        None,
-        "/var/cache/forge/wasm",
-        description="Where compiled runtimes of skills are kept; only Forge may write there. Without it, in the data "
-        "directory.",
-    )
     outgoing_allow: Annotated[tuple[str, ...], NoDecode] = _own(
         (),
         "127.0.0.1:8080,10.1.0.0/16",
@@ -178,7 +172,7 @@ class Settings(BaseSettings):
         "GITHUB_WEBHOOK_SECRET", None, "…", description="Signs what GitHub sends on a push."
     )
 
-    @field_validator("data_dir", "vault_key_file", "wasm_cache")
+    @field_validator("data_dir", "vault_key_file")
     @classmethod
     def _expand_home(cls, value: Path | None) -> Path | None:
         return value and value.expanduser().absolute()

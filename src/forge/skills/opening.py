@@ -52,7 +52,7 @@ class SkillParts:
         self.knowing = Knowing(hands.database, self.library)
         self.recording = Recording(hands.events)
         self._outgoing = Outgoing(settings.outgoing_allow)
-        self._crew = Crew(settings.wasm_cache or data_dir / "wasm")
+        self._crew = Crew(data_dir / "wasm")
         files_dir = data_dir / "skill-files"
         parts = HostParts(
             outgoing=self._outgoing,
