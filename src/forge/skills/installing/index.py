@@ -42,10 +42,10 @@ class Offer(BaseModel):
     """Of that zip."""
 
     @property
-    def order(self) -> tuple[bool, Version, str]:
-        """What is no version comes before all that are."""
+    def order(self) -> tuple[bool, bool, Version, str]:
+        """What is no version comes first, then previews: the newest is one that is finished, if there is one."""
         found = parse_version(self.version)
-        return found is not None, found or Version((0, 0, 0)), self.version
+        return found is not None, not (found and found.preview), found or Version((0, 0, 0)), self.version
 
 
 class _Whole(BaseModel):

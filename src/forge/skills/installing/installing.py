@@ -140,7 +140,9 @@ def _compared(told: StagedSkill, waiting: Waiting, there: Mapping[str, bytes] | 
     update: dict[str, object] = {
         "path": found.path,
         "valid": told.valid and found.mistake is None,
-        "problems": sorted([*found.problems, *told.problems], key=lambda problem: problem.is_warning),
+        "problems": sorted(
+            dict.fromkeys([*found.problems, *told.problems]), key=lambda problem: problem.is_warning
+        ),
         "folder_hash": hash_of(found.files),
         "files": _views(found.files),
         "source": waiting.source,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from forge.errors import Gone, Invalid, NotFound
+from forge.errors import Gone, NotFound
 from forge.kernel.clock import now
 from forge.skills.installing.found import Found
 from forge.skills.models import SkillProblem
@@ -46,16 +46,6 @@ class Stage:
     id: str
     skills: list[Waiting]
     expires_at: datetime
-
-    def find(self, name: str) -> Waiting:
-        """One that can be installed. Raises NotFound, or Invalid with the reason."""
-        named = [waiting for waiting in self.skills if waiting.found.name == name]
-        if not named:
-            raise NotFound(f"There is no skill {name[:100]} among those that were fetched.")
-        usable = next((waiting for waiting in named if waiting.found.mistake is None), None)
-        if usable is None and (mistake := named[0].found.mistake):
-            raise Invalid(mistake.message, hint=mistake.hint)
-        return usable or named[0]
 
 
 class _Line(BaseModel):
