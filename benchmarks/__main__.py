@@ -19,6 +19,7 @@ from benchmarks import (
     runs,
     sandbox,
     search,
+    skills,
     startup,
     tokens,
 )
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "chats": chats.measure,
     "interviews": interviews.measure,
     "recall": recall.measure,
+    "skills": skills.measure,
 }
 
 

@@ -87,11 +87,17 @@ class Rule:
 
 
 def build_filter(
-    machine: str, families: tuple[Family, ...], *, own_namespaces: bool, may_start: bool = True
+    machine: str,
+    families: tuple[Family, ...],
+    *,
+    own_namespaces: bool,
+    may_start: bool = True,
+    spared: tuple[str, ...] = (),
 ) -> bytes:
     """The program as the kernel takes it. In a network of its own a command may use UDP, and serve.
 
-    What may not start anything has no other programs and no children; threads it has.
+    What may not start anything has no other programs and no children; threads it has. `spared` are calls that are let
+    through though they are denied to others.
     """
     numbers = NUMBERS[machine]
     program = [
@@ -105,7 +111,8 @@ def build_filter(
     rules = _on_arguments(numbers) + _sockets(numbers, families, datagrams=own_namespaces)
     if not may_start:
         rules += _starting(machine)
-    for rule in (*rules, *_always(numbers, own_namespaces=own_namespaces)):
+    denied = {name: number for name, number in numbers.items() if name not in spared}
+    for rule in (*rules, *_always(denied, own_namespaces=own_namespaces)):
         program += _assemble(rule)
     program.append(Instruction(RETURN, ALLOW))
     return b"".join(instruction.packed() for instruction in program)

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 SUFFIX = ".cwasm"
 MOST_FILES = 50
+MOST_REFUSED = 1000
 COMPILE_S = 60.0
 """For what others made. A runtime of ours takes as long as it takes."""
 OURS_S = 600.0
@@ -57,6 +58,7 @@ class CompiledFiles:
         self._shipped = shipped
         """Where a checkout has what it compiled when it was set up. Only read."""
         self._known: dict[str, Path] = {}
+        self._refused: dict[str, Uncompilable] = {}
         self._pending: dict[str, asyncio.Task[Path]] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -69,6 +71,8 @@ class CompiledFiles:
         name = await asyncio.to_thread(compiled_name, component.digest)
         if (known := self._known.get(name)) and known.exists():
             return known
+        if refused := self._refused.get(name):
+            raise Uncompilable(*refused.args)
         task = self._pending.get(name)
         if task is None:
             task = self._pending[name] = asyncio.create_task(self._make(name, component))
@@ -87,8 +91,17 @@ class CompiledFiles:
 
     def _settle(self, name: str, done: "asyncio.Task[Path]") -> None:
         self._pending.pop(name, None)
-        if not done.cancelled() and done.exception() is None:
-            self._known[name] = done.result()
+        if done.cancelled():
+            return
+        match done.exception():
+            case None:
+                self._known[name] = done.result()
+            case Uncompilable() as refused:
+                if len(self._refused) >= MOST_REFUSED:
+                    self._refused.clear()
+                self._refused[name] = refused
+            case _:
+                pass  # whoever waits is told
 
     async def _make(self, name: str, component: Component) -> Path:
         if found := await asyncio.to_thread(self._look, name):
@@ -180,16 +193,11 @@ async def _run_compiler(component: Component, target: int) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    problem = _verdict(told, process.returncode)
-    if problem and component.is_ours:
-        raise Internal(
-            f"a runtime of skills cannot be compiled: {problem} {said.decode(errors='replace')[-2000:]}"
-        )
+    if process.returncode == 0:
+        problem = frames.unpack(told[frames.LENGTH.size :])["problem"]
+    elif (process.returncode or 0) < 0 and not component.is_ours:
+        problem = "The compiler gave up on it: it takes too much memory or time."
+    else:
+        raise Internal(f"the compiler of components failed: {said.decode(errors='replace')[-2000:]}")
     if problem:
         raise Uncompilable(problem)
-
-
-def _verdict(told: bytes, code: int | None) -> str | None:
-    if code != 0 or len(told) < frames.LENGTH.size:
-        return f"The compiler gave up on it (code {code}): it takes too much memory or time."
-    return frames.unpack(told[frames.LENGTH.size :])["problem"]

@@ -20,7 +20,7 @@ HARMLESS = (
 )
 """Of WASI, what gives nothing away when nothing was put in: no variables, no arguments, no folders, no input."""
 
-TRIAL_FUEL = 10_000_000_000
+TRIAL_FUEL = 200_000_000
 TRIAL_MEMORY = 256 << 20
 MOST_TABLE_ELEMENTS = 1_000_000
 MOST_INSTANCES = 200

@@ -19,6 +19,8 @@ from forge.sandbox.seccomp import build_filter
 from forge.sandbox.syscalls import NUMBERS
 
 OPEN_FILES = 64
+NEEDED = ("memfd_create",)
+"""The engine lays out the memory of an instance in one, where the file of the component does not do."""
 
 
 def lock_in(readable: list[str], memory_bytes: int) -> list[str]:
@@ -36,7 +38,7 @@ def lock_in(readable: list[str], memory_bytes: int) -> list[str]:
         held.append("landlock")
     if (machine := platform.machine()) in NUMBERS:
         with suppress(OSError):
-            restrict_calls(build_filter(machine, (), own_namespaces=False, may_start=False))
+            restrict_calls(build_filter(machine, (), own_namespaces=False, may_start=False, spared=NEEDED))
             held.append("seccomp")
     return held
 

@@ -94,14 +94,13 @@ class Conversation:
             return {"err": "the arguments are no JSON object"}
         work = asyncio.ensure_future(self._host(message["call"], arguments))
         try:
-            await asyncio.wait([work], timeout=deadline - asyncio.get_running_loop().time())
+            left = deadline - asyncio.get_running_loop().time()
+            await asyncio.wait([work, self._member.ended], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             if not work.done():
                 work.cancel()
                 self._keep(work)
-        if not work.done():
-            return {"stop": RunEnd.TIME}
-        return self._reply(work)
+        return self._reply(work) if work.done() else {"stop": RunEnd.TIME}
 
     def _reply(self, work: "asyncio.Future[Any]") -> frames.Message:
         try:

@@ -25,6 +25,7 @@ class Gone(Exception):
 class Member:
     def __init__(self, process: asyncio.subprocess.Process, protections: frozenset[str]) -> None:
         self._process = process
+        self.ended = asyncio.create_task(process.wait(), name="the end of a worker")
         self.protections = protections
         self.calls = 0
         self.is_free = True
@@ -83,6 +84,6 @@ class Member:
         """Waits for the end of a process that was killed, or ended by itself; what it said last goes to the log."""
         pipe = cast("asyncio.StreamReader", self._process.stderr)
         said = await pipe.read(MOST_SAID)
-        await self._process.wait()
+        await self.ended
         if said:
             log.warning("a worker of skills ended: %s", said.decode(errors="replace"))

@@ -1,0 +1,223 @@
+"""Components that somebody compiled: what they may be, and what becomes of those that are something else."""
+
+import pytest
+import wasmtime
+from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
+
+from forge.skills.execution import Ended, HostError, Language, RunEnd, RunLimits
+from forge.skills.wasm.crew import Crew
+
+ENTRY = '(func (export "run") (param "input" string) (result (result string (error string)))'
+LIFT = f'{ENTRY} (canon lift (core func $m "run") (memory (core memory $m "memory")) (realloc (core func $m "realloc"))))'
+REALLOC = """
+  (global $at (mut i32) (i32.const 4096))
+  (func (export "realloc") (param i32 i32 i32 i32) (result i32)
+    (global.get $at)
+    (global.set $at (i32.add (global.get $at) (local.get 3))))
+"""
+GIVE = """
+  (i32.store8 (i32.const 16) (i32.const {tag}))
+  (i32.store (i32.const 20) (local.get 0))
+  (i32.store (i32.const 24) (local.get 1))
+  (i32.const 16)
+"""
+HOST_TYPE = (
+    '(export "call" (func (param "op" string) (param "args" string) (result (result string (error string)))))'
+)
+HOST = f'(import "forge:skill/host@1.0.0" (instance $host {HOST_TYPE}))'
+
+
+def module(body: str, *, memory: str = '(memory (export "memory") 16)', more: str = "") -> str:
+    return f"""
+    (core module $M
+      {memory} {REALLOC} {more}
+      (func $run (export "run") (param i32 i32) (result i32) {body}))
+    (core instance $m (instantiate $M))
+    """
+
+
+def component(
+    body: str, *, before: str = "", memory: str = '(memory (export "memory") 16)', more: str = ""
+) -> bytes:
+    return bytes(wasmtime.wat2wasm(f"(component {before} {module(body, memory=memory, more=more)} {LIFT})"))
+
+
+ECHO = component(GIVE.format(tag=0))
+
+ASKING = bytes(
+    wasmtime.wat2wasm(f"""
+(component
+  {HOST}
+  (alias export $host "call" (func $call))
+  (core module $Libc (memory (export "memory") 16) {REALLOC})
+  (core instance $libc (instantiate $Libc))
+  (core func $lowered (canon lower (func $call) (memory (core memory $libc "memory")) (realloc (core func $libc "realloc"))))
+  (core module $M
+    (import "libc" "memory" (memory 16))
+    (import "host" "call" (func $call (param i32 i32 i32 i32 i32)))
+    (data (i32.const 0) "kv.get")
+    (func (export "run") (param i32 i32) (result i32)
+      (call $call (i32.const 0) (i32.const 6) (local.get 0) (local.get 1) (i32.const 64))
+      (i32.const 64)))
+  (core instance $m (instantiate $M
+    (with "libc" (instance $libc)) (with "host" (instance (export "call" (func $lowered))))))
+  {ENTRY} (canon lift (core func $m "run") (memory (core memory $libc "memory")) (realloc (core func $libc "realloc")))))
+""")
+)
+
+
+async def run_wasm(
+    crew: Crew, source: bytes, *, limits: RunLimits = LIMITS, host: Host | None = None
+) -> Ended:
+    return await run(crew, source, Language.WASM, input_json='{"a": "é"}', limits=limits, host=host)
+
+
+async def test_a_component_is_given_json_and_gives_json(crew: Crew):
+    assert await crew.check(ECHO) is None
+    ended = await run_wasm(crew, ECHO)
+    assert (ended.end, ended.output) == (RunEnd.DONE, {"a": "é"})
+
+
+async def test_an_error_is_told_in_its_own_words(crew: Crew):
+    ended = await run_wasm(crew, component(GIVE.format(tag=1)))
+    assert (ended.end, ended.error) == (RunEnd.RAISED, '{"a": "é"}')
+
+
+async def test_it_asks_the_host_as_scripts_do(crew: Crew):
+    host = Host({"kv.get": {"found": True}})
+    ended = await run_wasm(crew, ASKING, host=host)
+    assert (ended.output, host.asked) == ({"found": True}, [("kv.get", {"a": "é"})])
+    refused = await run_wasm(crew, ASKING, host=Host())
+    assert (refused.end, refused.error) == (RunEnd.REFUSED, "kv.get was not granted")
+    missing = await run_wasm(crew, ASKING, host=Host({"kv.get": HostError("not there")}))
+    assert (missing.end, missing.error) == (RunEnd.RAISED, "not there")
+
+
+NO_JSON = {
+    "nothing": "(i32.store (i32.const 24) (i32.const 0))",
+    "infinity": "(i32.store (i32.const 20) (i32.const 512)) (i32.store (i32.const 24) (i32.const 5))",
+}
+
+
+@pytest.mark.parametrize("change", NO_JSON.values(), ids=NO_JSON.keys())
+async def test_what_is_no_json_does_not_come_out(crew: Crew, change: str):
+    stored = GIVE.format(tag=0).rsplit("(i32.const 16)", 1)[0]
+    source = component(f"{stored} {change} (i32.const 16)", more='(data (i32.const 512) "1e999")')
+    ended = await run_wasm(crew, source)
+    assert (ended.end, ended.output) == (RunEnd.OUTPUT, None)
+
+
+ENDS = {
+    "a loop": (component("(loop $l (br $l)) unreachable"), RunEnd.FUEL),
+    "recursion": (component("(call $run (local.get 0) (local.get 1))"), RunEnd.STACK),
+    "a trap": (component("unreachable"), RunEnd.RAISED),
+    "a division": (component("(i32.div_u (i32.const 1) (i32.const 0))"), RunEnd.RAISED),
+    "beyond its memory": (component("(i32.load (i32.const -4))"), RunEnd.RAISED),
+    "an answer that is nowhere": (component("(i32.const -4)"), RunEnd.RAISED),
+    "a text that is none": (
+        component("(i32.store8 (i32.const 512) (i32.const 255)) (i32.store (i32.const 20) (i32.const 512))"
+                  "(i32.store (i32.const 24) (i32.const 1)) (i32.const 16)"),
+        RunEnd.RAISED,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "end"), ENDS.values(), ids=ENDS.keys())
+async def test_each_way_to_fail_is_an_end(crew: Crew, source: bytes, end: RunEnd):
+    ended = await run_wasm(crew, source, limits=RunLimits(16 * MB, 100_000_000, 30.0))
+    assert ended.end is end
+    assert ended.error
+    assert (await run_wasm(crew, ECHO)).end is RunEnd.DONE
+
+
+async def test_memory_cannot_grow_beyond_the_limit(crew: Crew):
+    grows = "(if (i32.eq (memory.grow (i32.const 400)) (i32.const -1)) (then unreachable))" + GIVE.format(
+        tag=0
+    )
+    assert (await run_wasm(crew, component(grows))).end is RunEnd.RAISED
+    assert (
+        await run_wasm(crew, component(grows), limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))
+    ).end is RunEnd.DONE
+
+
+async def test_memory_it_wants_from_the_start_counts_as_well(crew: Crew):
+    source = component(GIVE.format(tag=0), memory='(memory (export "memory") 1000)')
+    assert await crew.check(source) is None
+    assert (await run_wasm(crew, source)).end is RunEnd.MEMORY
+    assert (await run_wasm(crew, source, limits=RunLimits(64 * MB, LIMITS.fuel, 10.0))).end is RunEnd.DONE
+
+
+async def test_a_component_that_loops_while_it_is_put_together_is_stopped(crew: Crew):
+    source = component(GIVE.format(tag=0), more="(func $s (loop $l (br $l))) (start $s)")
+    assert "cannot be put together" in str(await crew.check(source))
+    ended = await run_wasm(crew, source, limits=SHORT)
+    assert ended.end is RunEnd.UNUSABLE
+
+
+def foreign(text: str) -> bytes:
+    return bytes(wasmtime.wat2wasm(text))
+
+
+def importing(name: str, what: str = "(instance)") -> bytes:
+    return component(GIVE.format(tag=0), before=f'(import "{name}" {what})')
+
+
+UNUSABLE = {
+    "no WebAssembly": (b"#!/bin/sh\n", "It is no WebAssembly."),
+    "nothing": (b"", "It is no WebAssembly."),
+    "broken": (b"\0asm\x0d\0\1\0garbage", "It is no component that can be compiled"),
+    "cut off": (ECHO[: len(ECHO) // 2], "It is no component that can be compiled"),
+    "a module": (foreign('(module (func (export "run")))'), "It is no component that can be compiled"),
+    "no run": (foreign("(component)"), "It does not export run"),
+    "another run": (
+        foreign('(component (core module $M (func (export "run"))) (core instance $m (instantiate $M))'
+                '(func (export "run") (canon lift (core func $m "run"))))'),
+        "Its run is not func(input: string) -> result<string, string>.",
+    ),
+    "sockets": (importing("wasi:sockets/tcp@0.2.0"), "It imports wasi:sockets/tcp@0.2.0"),
+    "http": (importing("wasi:http/outgoing-handler@0.2.0"), "It imports wasi:http/outgoing-handler@0.2.0"),
+    "another world": (importing("env:evil/system"), "It imports env:evil/system"),
+    "a function of no world": (importing("system", "(func)"), "It imports system"),
+    "another host": (
+        importing("forge:skill/host@1.0.0", '(instance (export "call" (func (param "op" u32))))'),
+        "It imports call of forge:skill/host@1.0.0",
+    ),
+    "more of the host": (
+        importing("forge:skill/host@1.0.0", '(instance (export "shell" (func)))'),
+        "It imports shell of forge:skill/host@1.0.0",
+    ),
+    "two memories": (
+        component(GIVE.format(tag=0), more="(memory $second 1)"),
+        "It cannot be put together: resource limit exceeded: memory count too high at 2",
+    ),
+    "too many instances": (
+        component(GIVE.format(tag=0), before="(core module $E)" + "(core instance (instantiate $E))" * 300),
+        "It cannot be put together",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "told"), UNUSABLE.values(), ids=UNUSABLE.keys())
+async def test_what_cannot_be_a_skill_is_told_with_its_reason(crew: Crew, source: bytes, told: str):
+    problem = await crew.check(source)
+    assert problem is not None
+    assert problem.startswith(told)
+    ended = await run_wasm(crew, source)
+    assert (ended.end, ended.error) == (RunEnd.UNUSABLE, problem)
+
+
+async def test_a_component_may_have_no_more_than_sixteen_megabytes(crew: Crew):
+    padded = ECHO + b"\0" * (16 * MB)
+    assert await crew.check(padded) == "It has more than 16 MB."
+    assert (await run_wasm(crew, padded)).end is RunEnd.UNUSABLE
+
+
+async def test_wasi_without_anything_in_it_is_harmless(crew: Crew):
+    before = """
+    (import "wasi:cli/environment@0.2.0" (instance (export "get-environment"
+      (func (result (list (tuple string string)))))))
+    (import "wasi:random/random@0.2.0" (instance (export "get-random-u64" (func (result u64)))))
+    """
+    source = component(GIVE.format(tag=0), before=before)
+    assert await crew.check(source) is None
+    assert (await run_wasm(crew, source)).end is RunEnd.DONE

@@ -1,0 +1,250 @@
+"""The processes themselves: taken, killed, replaced, bounded, and none of them left behind."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, never, run
+
+from forge.skills.execution import Language, RunEnd, RunLimits
+from forge.skills.wasm.crew import Crew
+
+JS, PY = Language.JS, Language.PY
+LOOP = "function run() { for (;;); }"
+ECHO = "function run(input) { return input }"
+LONG = RunLimits(16 * MB, 10**15, 60.0)
+
+
+def pids(crew: Crew) -> list[int]:
+    return [member.pid for member in crew._members]
+
+
+def is_there(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+async def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds() and time.monotonic() < deadline:
+        await asyncio.sleep(0.02)
+    return holds()
+
+
+async def test_nothing_is_started_before_it_is_needed(tmp_path: Path):
+    async with Crew(tmp_path / "cache") as crew:
+        assert (pids(crew), crew.protections) == ([], None)
+        await run(crew, ECHO)
+        assert len(pids(crew)) == 1
+
+
+async def test_a_worker_is_used_again_and_there_are_never_more_than_the_crew_has(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=2) as crew:
+        ends = await asyncio.gather(*(run(crew, ECHO) for _ in range(50)))
+        assert {ended.end for ended in ends} == {RunEnd.DONE}
+        assert len(pids(crew)) == 2
+
+
+async def test_a_thousand_calls_at_once_all_end_and_memory_stays_bounded(tmp_path: Path):
+    sources = {
+        JS: "function run(input) { return new Uint8Array(1 << 20).fill(1).length + input.n }",
+        PY: "def run(input):\n    return (1 << 20) + input['n']\n",
+    }
+    async with Crew(tmp_path / "cache", size=2) as crew:
+        calls = [
+            run(crew, sources[language], language, input_json=f'{{"n": {n}}}')
+            for n in range(1000)
+            for language in [PY if n % 10 == 0 else JS]
+        ]
+        ends = await asyncio.gather(*calls)
+        assert [ended.output for ended in ends] == [(1 << 20) + n for n in range(1000)]
+        assert len(pids(crew)) == 2
+        assert all(resident_bytes(pid) < 400 * MB for pid in pids(crew))
+
+
+def resident_bytes(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    raise AssertionError("no VmHWM")
+
+
+async def test_waiting_for_a_worker_does_not_count(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        first, second = await asyncio.gather(run(crew, LOOP, limits=SHORT), run(crew, ECHO, limits=SHORT))
+        assert (first.end, second.end) == (RunEnd.TIME, RunEnd.DONE)
+
+
+async def test_a_cancelled_call_is_killed(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        await run(crew, ECHO)
+        (pid,) = pids(crew)
+        task = asyncio.create_task(run(crew, LOOP, limits=LONG))
+        await asyncio.sleep(0.3)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await eventually(lambda: not is_there(pid))
+        assert (await run(crew, ECHO)).end is RunEnd.DONE
+
+
+async def test_a_call_cancelled_while_the_host_works_cancels_the_host(tmp_path: Path):
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def host(op: str, args: dict[str, Any]) -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        task = asyncio.create_task(run(crew, "function run() { kv.get('a') }", limits=LONG, host=host))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.wait_for(cancelled.wait(), 10)
+        assert (await run(crew, ECHO)).end is RunEnd.DONE
+
+
+async def test_calls_that_wait_can_be_cancelled_without_a_trace(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        busy = asyncio.create_task(run(crew, LOOP, limits=SHORT))
+        waiting = [asyncio.create_task(run(crew, ECHO)) for _ in range(20)]
+        await asyncio.sleep(0.2)
+        for task in waiting[::2]:
+            task.cancel()
+        left = await asyncio.gather(*waiting[1::2])
+        assert {ended.end for ended in left} == {RunEnd.DONE}
+        assert (await busy).end is RunEnd.TIME
+
+
+async def test_a_worker_killed_in_the_middle_is_an_end_and_the_next_call_gets_a_new_one(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        task = asyncio.create_task(run(crew, "function run() { kv.get('a') }", limits=LONG, host=never))
+        assert await eventually(lambda: bool(pids(crew)))
+        await asyncio.sleep(0.5)
+        os.kill(pids(crew)[0], signal.SIGKILL)
+        ended = await task
+        assert (ended.end, ended.error) == (RunEnd.CRASHED, "The process it ran in ended.")
+        assert (await run(crew, ECHO)).end is RunEnd.DONE
+
+
+async def test_a_worker_killed_while_idle_costs_nobody_anything(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        await run(crew, ECHO)
+        (pid,) = pids(crew)
+        os.kill(pid, signal.SIGKILL)
+        assert (await run(crew, ECHO)).end is RunEnd.DONE
+        assert await eventually(lambda: pid not in pids(crew))
+
+
+async def test_workers_that_are_killed_all_the_time_lose_no_call(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=2) as crew:
+        calls = asyncio.gather(*(run(crew, ECHO) for _ in range(300)))
+        while not calls.done():
+            for pid in pids(crew)[:1]:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    continue
+            await asyncio.sleep(0.3)
+        ends = await calls
+        assert len(ends) == 300
+        assert {ended.end for ended in ends} <= {RunEnd.DONE, RunEnd.CRASHED}
+        assert sum(ended.end is RunEnd.DONE for ended in ends) > 200
+
+
+async def test_closing_ends_all_that_is_at_work(tmp_path: Path):
+    crew = Crew(tmp_path / "cache", size=2)
+    async with crew:
+        tasks = [asyncio.create_task(run(crew, LOOP, limits=LONG)) for _ in range(2)]
+        assert await eventually(lambda: len(pids(crew)) == 2)
+        await asyncio.sleep(0.3)
+        found = pids(crew)
+    assert [ended.end for ended in await asyncio.gather(*tasks)] == [RunEnd.CRASHED] * 2
+    assert not any(map(is_there, found))
+
+
+DIES = """
+import asyncio, os, sys
+from pathlib import Path
+from forge.skills.execution import Language, Program, RunLimits
+from forge.skills.wasm.crew import Crew
+
+async def host(op, args):
+    print(*(member.pid for member in crew._members), flush=True)
+
+async def main():
+    global crew
+    crew = Crew(Path(sys.argv[1]))
+    limits = RunLimits(16 << 20, 10**15, 60.0)
+    source = b"function run() { console.log('here'); for (;;); }"
+    await crew.run(Program(Language.JS, source), "{}", limits, host, invocation="x")
+
+asyncio.run(main())
+"""
+
+
+async def test_a_server_that_is_killed_leaves_nobody_behind(tmp_path: Path):
+    server = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", DIES, str(tmp_path / "cache"), stdout=subprocess.PIPE
+    )
+    assert server.stdout is not None
+    (pid,) = map(int, (await server.stdout.readline()).split())
+    assert is_there(pid)
+    server.kill()
+    await server.wait()
+    assert await eventually(lambda: not is_there(pid))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="these are of Linux")
+async def test_the_crew_says_what_its_workers_are_locked_in_with(crew: Crew):
+    await run(crew, ECHO)
+    assert crew.protections is not None
+    assert crew.protections >= {"rlimits", "no_new_privs", "seccomp"}
+
+
+async def test_a_worker_has_an_empty_environment_and_no_files_of_ours(crew: Crew):
+    await run(crew, ECHO)
+    for pid in pids(crew):
+        look_at(Path(f"/proc/{pid}"))
+
+
+def look_at(process: Path) -> None:
+    status = (process / "status").read_text()
+    assert "NoNewPrivs:\t1" in status
+    assert "Seccomp:\t2" in status
+    if os.geteuid() == 0:
+        assert (process / "environ").read_bytes() == b""
+        assert (process / "cwd").readlink() == Path("/")
+
+
+async def test_limits_of_each_tier_fit_both_languages(crew: Crew):
+    source = {
+        JS: "function run(input) { return new Uint8Array(input.mb << 20).fill(1).length >> 20 }",
+        PY: "def run(input):\n    return len(bytearray(input['mb'] << 20)) >> 20\n",
+    }
+    for language, megabytes in ((JS, 200), (PY, 200)):
+        limits = RunLimits(256 * MB, LIMITS.fuel, 30.0)
+        ended = await run(
+            crew, source[language], language, input_json=f'{{"mb": {megabytes}}}', limits=limits
+        )
+        assert (ended.end, ended.output) == (RunEnd.DONE, megabytes)
+
+
+async def test_what_is_asked_names_the_operation_and_nothing_of_the_worker(crew: Crew):
+    host = Host({"kv.get": None})
+    await run(crew, "function run() { kv.get('a') }", host=host)
+    assert host.asked == [("kv.get", {"key": "a"})]
