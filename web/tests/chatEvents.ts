@@ -25,6 +25,7 @@ export const FACTS: NonNullable<ChatMessage["answer"]> = {
   duration_ms: 3100,
   stop: "end",
   recalled: [],
+  skills_used: [],
 };
 
 function message(id: string, parent: string | null, more: Partial<ChatMessage>): ChatMessage {
@@ -110,3 +111,21 @@ export function bot(changes: Partial<Bot> = {}, identity: Partial<Bot["identity"
     ...changes,
   } as Bot;
 }
+
+type Use = NonNullable<ChatMessage["answer"]>["skills_used"][number];
+
+export const use = (changes: Partial<Use> = {}): Use => ({
+  id: "r1:3",
+  skill: "weather",
+  how: "ran",
+  path: null,
+  state: "done",
+  input: '{"city":"Oslo"}',
+  output: '{"celsius":3}',
+  duration_ms: 12,
+  started_at: time(0),
+  ...changes,
+});
+
+export const skill = (seq: number, id: string, used: Use): Event =>
+  event(seq, "chat.skill", { message_id: id, use: used }, STREAM);

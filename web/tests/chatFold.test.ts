@@ -1,7 +1,19 @@
 /** A conversation is what was read and what was told, in whatever order the two come. */
 import type { ChatMessage, ChatSessionDetail, Event } from "@/api/types";
 import { type ChatView, foldChat, NOTHING_SAID, withRead } from "@/features/bots/chat/fold";
-import { answer, answered, asked, delta, question, STREAM, session, writing } from "./chatEvents";
+import {
+  answer,
+  answered,
+  asked,
+  delta,
+  FACTS,
+  question,
+  STREAM,
+  session,
+  skill,
+  use,
+  writing,
+} from "./chatEvents";
 import { event } from "./events";
 
 const read = (messages: ChatMessage[], changes: Partial<ChatSessionDetail> = {}): ChatView =>
@@ -149,4 +161,26 @@ test("a summary has to be read; facts are counted once", () => {
 test("events of other streams say nothing here", () => {
   const before = read(ONE);
   expect(foldChat(before, [event(1, "run.progress", { done: 1, total: 2, note: "" })])).toBe(before);
+});
+
+test("a skill is seen while it runs and when it is done, told once or twice", () => {
+  const begun = [asked(1, question("q2", "a1"), writing("a2", "q2")), delta("a2", 0, "I look.")];
+  const running = skill(2, "a2", use({ state: "running", output: "", duration_ms: null }));
+  const done = skill(3, "a2", use());
+  const other = skill(4, "a2", use({ id: "r1:4", how: "opened" }));
+  const uses = (...events: Event[]) =>
+    foldChat(read(ONE), [...begun, ...events])
+      .messages.at(-1)
+      ?.answer?.skills_used.map(({ how, state }) => `${how} ${state}`);
+  expect(uses(running)).toEqual(["ran running"]);
+  expect(uses(running, done, other)).toEqual(["ran done", "opened done"]);
+  expect(uses(running, done, running, done, other, other)).toEqual(["ran done", "opened done"]);
+  expect(textOf(foldChat(read(ONE), [...begun, running, done]), "a2")).toBe("I look.");
+});
+
+test("an answer that has ended says itself what it used", () => {
+  const ended = answer("a2", "q2", "Cold.", { answer: { ...FACTS, skills_used: [use()] } });
+  const view = foldChat(read(ONE), [asked(1, question("q2", "a1"), writing("a2", "q2")), answered(2, ended)]);
+  expect(foldChat(view, [skill(3, "a2", use({ id: "late" }))])).toEqual(view);
+  expect(foldChat(view, [skill(3, "elsewhere", use())])).toEqual(view);
 });

@@ -7,10 +7,12 @@ import type {
   BotChange,
   BotFile,
   BotSkill,
+  BotSkillChange,
   BotSort,
   BotStatus,
   EventOf,
   NewBot,
+  NewBotSkill,
 } from "./types";
 
 export type BotFilter = { statuses?: readonly BotStatus[]; deleted?: boolean; sort?: BotSort };
@@ -38,6 +40,30 @@ export function botSkillsQuery(slug: string) {
     queryKey: ["bot", slug, "skills"],
     queryFn: ({ signal }) => unwrap(http.GET("/api/v1/bots/{bot}/skills", { params: named(slug), signal })),
   });
+}
+
+type OneSkill = { slug: string; name: string };
+const oneSkill = ({ slug, name }: OneSkill) => ({ path: { bot: slug, name } });
+
+export function attachSkill({
+  slug,
+  ...body
+}: Partial<NewBotSkill> & { slug: string; skill_name: string }): Promise<BotSkill> {
+  return unwrap(http.POST("/api/v1/bots/{bot}/skills", { params: named(slug), body: body as NewBotSkill }));
+}
+
+/** What is left out stays as it is. */
+export function changeBotSkill({
+  slug,
+  name,
+  ...body
+}: Partial<BotSkillChange> & OneSkill): Promise<BotSkill> {
+  const params = oneSkill({ slug, name });
+  return unwrap(http.PATCH("/api/v1/bots/{bot}/skills/{name}", { params, body: body as BotSkillChange }));
+}
+
+export function detachSkill(skill: OneSkill): Promise<BotSkill> {
+  return unwrap(http.DELETE("/api/v1/bots/{bot}/skills/{name}", { params: oneSkill(skill) }));
 }
 
 /** Whatever is left out is the server's own default. */

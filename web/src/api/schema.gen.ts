@@ -1223,15 +1223,43 @@ export interface paths {
         };
         /**
          * List Bot Skills
-         * @description What skills.toml names, and whether it reaches the conversation.
+         * @description What skills.toml names, and whether the bot can take it up.
          */
         get: operations["list_bot_skills_api_v1_bots__bot__skills_get"];
         put?: never;
-        post?: never;
+        /**
+         * Attach Skill
+         * @description Give it a skill of the library, or a starter. It can do nothing more by that than what the skill was granted.
+         */
+        post: operations["attach_skill_api_v1_bots__bot__skills_post"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/bots/{bot}/skills/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Detach Skill
+         * @description The skill itself stays in the library.
+         */
+        delete: operations["detach_skill_api_v1_bots__bot__skills__name__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Change Bot Skill
+         * @description Switch it on or off, pin its version, set it up, narrow what it may do.
+         */
+        patch: operations["change_bot_skill_api_v1_bots__bot__skills__name__patch"];
         trace?: never;
     };
     "/api/v1/stats": {
@@ -2183,6 +2211,8 @@ export interface components {
             limits: components["schemas"]["AgentLimits"];
             /** Sandbox */
             sandbox: string;
+            /** Skills */
+            skills?: components["schemas"]["NearbySkill"][];
         };
         /**
          * AgentStartedEvent
@@ -2343,6 +2373,11 @@ export interface components {
              * @default []
              */
             recalled: components["schemas"]["Recalled"][];
+            /**
+             * Skills Used
+             * @default []
+             */
+            skills_used: components["schemas"]["SkillUse"][];
         };
         /**
          * ApiKey
@@ -2794,6 +2829,28 @@ export interface components {
             is_new: boolean;
         };
         /**
+         * BotSkillChange
+         * @description What is given is changed; null takes a pin or a narrowing away.
+         */
+        BotSkillChange: {
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /** Version */
+            version?: string | null;
+            /**
+             * Overrides
+             * @default {}
+             */
+            overrides: {
+                [key: string]: string;
+            };
+            /** Capabilities */
+            capabilities?: string[] | null;
+        };
+        /**
          * BotSort
          * @enum {string}
          */
@@ -3133,6 +3190,36 @@ export interface components {
              */
             type: "chat.resumed";
             data: components["schemas"]["ChatResumed"];
+        };
+        /**
+         * ChatSkillUsed
+         * @description A bot begins to use a skill for an answer, or is done with it: `use.state` says which.
+         */
+        ChatSkillUsed: {
+            /** Message Id */
+            message_id: string;
+            use: components["schemas"]["SkillUse"];
+        };
+        /**
+         * ChatSkillUsedEvent
+         * @description A bot begins to use a skill for an answer, or is done with it: `use.state` says which.
+         */
+        ChatSkillUsedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "chat.skill";
+            data: components["schemas"]["ChatSkillUsed"];
         };
         /**
          * ChatSummarised
@@ -4001,6 +4088,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[SkillView] */
+        Envelope_SkillView_: {
+            data: components["schemas"]["SkillView"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Spent] */
         Envelope_Spent_: {
             data: components["schemas"]["Spent"];
@@ -4551,10 +4655,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5755,6 +5859,23 @@ export interface components {
             known: string[];
         };
         /**
+         * NearbySkill
+         * @description A skill that lies in the workspace.
+         */
+        NearbySkill: {
+            /** Name */
+            name: string;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Folder */
+            folder: string;
+            /** Problem */
+            problem?: string | null;
+        };
+        /**
          * NewAcceptance
          * @description Take what somebody wrote into the file as its next version.
          */
@@ -5883,6 +6004,36 @@ export interface components {
              * @description A whole USER.md.
              */
             user?: string | null;
+        };
+        /**
+         * NewBotSkill
+         * @description Give a bot a skill.
+         */
+        NewBotSkill: {
+            /** Skill Name */
+            skill_name: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /**
+             * Version
+             * @description An exact version, or a range such as ^1.2; any without it.
+             */
+            version?: string | null;
+            /**
+             * Overrides
+             * @default {}
+             */
+            overrides: {
+                [key: string]: string;
+            };
+            /**
+             * Capabilities
+             * @description Of what was granted, only these. Empty or null: all of it.
+             */
+            capabilities?: string[] | null;
         };
         /** NewBudget */
         NewBudget: {
@@ -6734,7 +6885,7 @@ export interface components {
          * @description How a run of a skill ended.
          * @enum {string}
          */
-        RunEnd: "done" | "raised" | "refused" | "fuel" | "memory" | "time" | "stack" | "output" | "unusable" | "crashed";
+        RunEnd: "running" | "done" | "raised" | "refused" | "fuel" | "memory" | "time" | "stack" | "output" | "unusable" | "crashed";
         /** RunFailed */
         RunFailed: {
             error: components["schemas"]["Problem"];
@@ -7562,8 +7713,43 @@ export interface components {
             triggers: boolean;
         };
         /**
+         * SkillUse
+         * @description What a bot did with a skill for an answer.
+         */
+        SkillUse: {
+            /** Id */
+            id: string;
+            /** Skill */
+            skill: string;
+            /**
+             * How
+             * @enum {string}
+             */
+            how: "opened" | "read" | "ran";
+            /** Path */
+            path?: string | null;
+            state: components["schemas"]["UseState"];
+            /**
+             * Input
+             * @default
+             */
+            input: string;
+            /**
+             * Output
+             * @default
+             */
+            output: string;
+            /** Duration Ms */
+            duration_ms?: number | null;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+        };
+        /**
          * SkillView
-         * @description A skill a bot has, as the library knows it.
+         * @description A skill a bot has, as its file says and as the library knows it.
          */
         SkillView: {
             /** Name */
@@ -7571,12 +7757,43 @@ export interface components {
             /** Enabled */
             enabled: boolean;
             /**
+             * Is Offered
+             * @default false
+             */
+            is_offered: boolean;
+            /**
              * Description
              * @default
              */
             description: string;
+            kind?: components["schemas"]["SkillKind"] | null;
+            /** Version */
+            version?: string | null;
+            /** Pin */
+            pin?: string | null;
+            state?: components["schemas"]["SkillState"] | null;
             /** Problem */
             problem?: string | null;
+            tier?: components["schemas"]["Tier"] | null;
+            /**
+             * Capabilities
+             * @default []
+             */
+            capabilities: components["schemas"]["Capability"][];
+            /**
+             * Granted
+             * @default []
+             */
+            granted: components["schemas"]["Capability"][];
+            /** Narrowed */
+            narrowed?: string[] | null;
+            /**
+             * Overrides
+             * @default {}
+             */
+            overrides: {
+                [key: string]: string;
+            };
         };
         /**
          * Spent
@@ -7936,6 +8153,10 @@ export interface components {
             sandbox?: string | null;
             /** Fetched */
             fetched?: string[] | null;
+            /** Skill */
+            skill?: string | null;
+            /** Output */
+            output?: string | null;
         };
         /**
          * TrialReport
@@ -8021,6 +8242,11 @@ export interface components {
              */
             cache_write: number;
         };
+        /**
+         * UseState
+         * @enum {string}
+         */
+        UseState: "running" | "done" | "failed" | "stopped";
         /**
          * Validation
          * @description Whether a folder is a skill, and what is worth knowing about it.
@@ -11547,6 +11773,139 @@ export interface operations {
             };
         };
     };
+    attach_skill_api_v1_bots__bot__skills_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBotSkill"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    detach_skill_api_v1_bots__bot__skills__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    change_bot_skill_api_v1_bots__bot__skills__name__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the slug of a bot. */
+                bot: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BotSkillChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillView_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     get_stats_api_v1_stats_get: {
         parameters: {
             query?: never;
@@ -13385,7 +13744,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

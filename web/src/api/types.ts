@@ -46,6 +46,10 @@ export type BotStatus = Bot["status"];
 export type Identity = Bot["identity"];
 export type BotCategory = Identity["category"];
 export type BotSkill = Got<"/api/v1/bots/{bot}/skills">[number];
+export type NewBotSkill =
+  paths["/api/v1/bots/{bot}/skills"]["post"]["requestBody"]["content"]["application/json"];
+export type BotSkillChange =
+  paths["/api/v1/bots/{bot}/skills/{name}"]["patch"]["requestBody"]["content"]["application/json"];
 export type BotBundle = Got<"/api/v1/bots/{bot}/export">;
 export type NewBot = paths["/api/v1/bots"]["post"]["requestBody"]["content"]["application/json"];
 export type BotChange = paths["/api/v1/bots/{bot}"]["patch"]["requestBody"]["content"]["application/json"];

@@ -93,6 +93,7 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "chat.asked":
     case "chat.resumed":
     case "chat.answered":
+    case "chat.skill":
     case "chat.changed":
     case "chat.summarised":
     case "chat.remembered":

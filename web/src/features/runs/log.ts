@@ -66,6 +66,7 @@ function say(event: Event): Said {
     case "chat.asked":
     case "chat.resumed":
     case "chat.answered":
+    case "chat.skill":
     case "chat.changed":
     case "chat.summarised":
     case "chat.remembered":

@@ -11,6 +11,7 @@ import { INK } from "@/ui/tone";
 import { Branches } from "./Branches";
 import { QUIET } from "./quiet";
 import { Recalled } from "./Recalled";
+import { isUsing, SkillsUsed } from "./SkillsUsed";
 import { Trouble } from "./Trouble";
 import type { Talk } from "./useTalk";
 import { endOf, factsOf, tokensOf } from "./words";
@@ -37,12 +38,15 @@ export const Answer = memo(function Answer({ bot, message, talk, thinking, isLas
       </span>
       <div className="min-w-0 space-y-2">
         {answer && <Recalled memories={answer.recalled} slug={bot.slug} />}
+        {answer && <SkillsUsed uses={answer.skills_used} isWriting={isWriting} />}
         {message.text && (
           <div className="text-base leading-[22px]">
             <Markdown text={message.text} isGrowing={isWriting} />
           </div>
         )}
-        {isWriting && !message.text && <Waiting since={message.created_at} thinking={thinking} />}
+        {isWriting && !message.text && !isUsing(message) && (
+          <Waiting since={message.created_at} thinking={thinking} />
+        )}
         <Ending message={message} talk={talk} mayResume={isLast && mayAsk} />
         {!isWriting && (
           <div className="flex min-h-7 flex-wrap items-center gap-x-2">

@@ -6,6 +6,7 @@ import type { ChatMessage, ChatSession, ChatSessionDetail, Event, EventOf } from
 import { begun, type Draft, heard, type Piece, resumed } from "./draft";
 
 type ChatEvent = Extract<Event, { type: `chat.${string}` }>;
+type SkillUse = EventOf<"chat.skill">["data"]["use"];
 type Fact = EventOf<"chat.remembered">["data"]["facts"][number];
 
 export type ChatView = {
@@ -59,6 +60,8 @@ function apply(view: ChatView, event: ChatEvent): ChatView {
       return begin(replaced(view, event.data.answer), event.data.answer);
     case "chat.answered":
       return answered(view, event.data.answer);
+    case "chat.skill":
+      return used(view, event.data.message_id, event.data.use);
     case "chat.changed":
       return changed(view, event.data.session);
     case "chat.summarised":
@@ -95,6 +98,18 @@ function answered(view: ChatView, answer: ChatMessage): ChatView {
   if (!has(view, answer.id)) return withAnswering(view, false);
   const draft = view.draft?.id === answer.id ? null : view.draft;
   return { ...withAnswering(replaced(view, answer), false), draft, ended: answer };
+}
+
+/** In the order they began. An answer that has ended says itself what it used. */
+function used(view: ChatView, id: string, use: SkillUse): ChatView {
+  const message = view.messages.find((one) => one.id === id);
+  if (!message?.answer || message.status !== "writing") return view;
+  const before = message.answer.skills_used;
+  const isKnown = before.some((one) => one.id === use.id);
+  const skills_used = isKnown
+    ? before.map((one) => (one.id === use.id && one.state === "running" ? use : one))
+    : [...before, use];
+  return replaced(view, { ...message, answer: { ...message.answer, skills_used } });
 }
 
 /** Another branch is shown: its messages are not told, they have to be read. */

@@ -1,72 +1,72 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Pencil } from "lucide-react";
+import { Pencil, Plus } from "lucide-react";
+import { useState } from "react";
 import { botSkillsQuery } from "@/api/bots";
-import type { BotSkill } from "@/api/types";
-import { Badge } from "@/ui/Badge";
-import { buttonClass } from "@/ui/Button";
+import { Button, buttonClass } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
 import { Panel } from "@/ui/Panel";
 import { SkeletonRows } from "@/ui/Skeleton";
-import type { Tone } from "@/ui/tone";
+import { useShortcut } from "@/ui/shortcuts";
+import { AttachSkill } from "./AttachSkill";
+import { SkillRow } from "./SkillRow";
 
 const route = getRouteApi("/shell/bots/$slug/skills");
 
-/** What a bot can do besides talking: the skills its file names, and whether they reach the conversation. */
+/** What a bot can do besides talking: the skills it has, which of them it can take up, and how each is set up. */
 export function SkillsTab() {
   const { slug } = route.useParams();
   const skills = useQuery(botSkillsQuery(slug));
-  const edit = (
-    <Link to="/bots/$slug/soul" params={{ slug }} search={{ file: "skills-file" }} className={buttonClass()}>
-      <Pencil size={13} aria-hidden /> Edit skills.toml
-    </Link>
+  const [isAttaching, setAttaching] = useState(false);
+  useShortcut("c", { label: "Attach a skill", group: "Skills" }, () => setAttaching(true));
+  const attach = (
+    <Button look="primary" onClick={() => setAttaching(true)}>
+      <Plus size={13} aria-hidden /> Attach <Kbd keys="c" />
+    </Button>
   );
   return (
     <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
-      <p className="text-dim">
-        A skill is a folder <code className="mono">skills/&lt;name&gt;/SKILL.md</code> in the data directory
-        of the server; <code className="mono">skills.toml</code> says which of them this bot has.
-      </p>
+      <div className="flex flex-wrap items-center gap-2">
+        <p className="min-w-0 flex-1 basis-64 text-dim">
+          The bot knows what each skill is for, and takes one up when a question is about that.
+        </p>
+        <Link
+          to="/bots/$slug/soul"
+          params={{ slug }}
+          search={{ file: "skills-file" }}
+          className={buttonClass()}
+        >
+          <Pencil size={13} aria-hidden /> Edit skills.toml
+        </Link>
+        {attach}
+      </div>
       {skills.isPending && <SkeletonRows rows={4} label="Loading the skills" />}
       {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
       {skills.data?.length === 0 && (
         <EmptyState
           title="No skills"
-          sentence="This bot talks, and nothing else. Name a skill in its file to give it one."
-          action={edit}
-          example={
-            <>
-              for example: <code className="mono">[skills.release-notes]</code>
-            </>
-          }
+          sentence="This bot talks, and nothing else. Attach a skill of the library to teach it something."
+          example="for example: summarize, which comes with Forge"
         />
       )}
       {skills.data && skills.data.length > 0 && (
-        <Panel title="Skills" count={skills.data.length} actions={edit}>
+        <Panel title="Skills" count={skills.data.length}>
           <ul aria-label="Skills" className="divide-y divide-line">
             {skills.data.map((skill) => (
-              <li key={skill.name} className="flex items-start gap-3 px-3 py-2">
-                <div className="min-w-0 flex-1">
-                  <p className="mono font-semibold break-words">{skill.name}</p>
-                  <p className="break-words text-dim">{skill.description}</p>
-                  {skill.problem && <p className="break-words text-wait">{skill.problem}</p>}
-                </div>
-                <State skill={skill} />
-              </li>
+              <SkillRow key={skill.name} slug={slug} skill={skill} />
             ))}
           </ul>
         </Panel>
       )}
+      {isAttaching && (
+        <AttachSkill
+          slug={slug}
+          attached={(skills.data ?? []).map(({ name }) => name)}
+          close={() => setAttaching(false)}
+        />
+      )}
     </div>
   );
-}
-
-function State({ skill: { enabled, problem } }: { skill: BotSkill }) {
-  const [tone, word]: [Tone, string] = !enabled
-    ? ["idle", "off"]
-    : problem
-      ? ["wait", "not used"]
-      : ["ok", "in use"];
-  return <Badge tone={tone}>{word}</Badge>;
 }

@@ -1,0 +1,91 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Plus, Search } from "lucide-react";
+import { useState } from "react";
+import { skillsQuery } from "@/api/skills";
+import type { SkillCard } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useSkills } from "./useSkills";
+
+type Props = { slug: string; attached: readonly string[]; close: () => void };
+
+/** The library, to give a bot something of it. */
+export function AttachSkill({ slug, attached, close }: Props) {
+  const [typed, setTyped] = useState("");
+  const skills = useQuery(skillsQuery);
+  const { attach } = useSkills(slug);
+  const free = (skills.data ?? []).filter((skill) => !attached.includes(skill.name) && isMeant(skill, typed));
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title="Attach a skill"
+      description="It can do what was granted to it in the library, and no more."
+      wide
+    >
+      <div className="mt-3 space-y-3">
+        <search className="relative block">
+          <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
+          <input
+            type="search"
+            aria-label="Find a skill"
+            placeholder="Find a skill…"
+            autoComplete="off"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            className="h-7 w-full rounded-md border border-line bg-bg pr-2 pl-7 placeholder:text-faint pointer-coarse:h-9 pointer-coarse:text-base"
+          />
+        </search>
+        <Refusal error={attach.error} />
+        {skills.isPending && <SkeletonRows rows={4} label="Loading the library" />}
+        {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
+        {skills.data && free.length === 0 && <Nothing isFiltered={typed.trim() !== ""} />}
+        <ul aria-label="Skills of the library" className="divide-y divide-line">
+          {free.map((skill) => (
+            <li key={skill.name} className="flex items-start gap-3 py-2">
+              <div className="min-w-0 flex-1">
+                <p className="mono font-semibold break-words">{skill.name}</p>
+                <p className="line-clamp-2 break-words text-dim">{skill.description}</p>
+                {skill.problem && <p className="break-words text-xs text-wait">{skill.problem}</p>}
+              </div>
+              <Button
+                aria-label={`Attach ${skill.name}`}
+                disabled={attach.isPending}
+                onClick={() => attach.mutate({ slug, skill_name: skill.name })}
+              >
+                <Plus size={13} aria-hidden /> Attach
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Modal>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <EmptyState
+      title={isFiltered ? "No skill fits" : "Nothing left to attach"}
+      sentence="More skills come from the library: write one, or install one."
+      action={
+        <Link to="/skills" className="rounded-sm underline underline-offset-2">
+          Open the library
+        </Link>
+      }
+    />
+  );
+}
+
+function isMeant({ name, description, categories }: SkillCard, words: string): boolean {
+  const text = [name, description, ...categories].join("\n").toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

@@ -1,0 +1,115 @@
+import { type FormEvent, useState } from "react";
+import type { BotSkill } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { CheckField } from "@/ui/CheckField";
+import { Field, TextArea } from "@/ui/Field";
+import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
+import { changeOf, type Setup, setupOf, wrongLine } from "./setup";
+import { useSkills } from "./useSkills";
+
+type Props = { slug: string; skill: BotSkill; close: () => void };
+
+/** What holds for a skill in this bot alone. */
+export function SetUpSkill({ slug, skill, close }: Props) {
+  return (
+    <Modal
+      open
+      onOpenChange={close}
+      title={`Set up ${skill.name}`}
+      description="For this bot alone; the skill itself stays as it is."
+      wide
+      isHeld
+    >
+      <SetUpForm slug={slug} skill={skill} close={close} />
+    </Modal>
+  );
+}
+
+function SetUpForm({ slug, skill, close }: Props) {
+  const [setup, setSetup] = useState<Setup>(() => setupOf(skill));
+  const { setUp } = useSkills(slug);
+  const change = (changed: Partial<Setup>) => setSetup({ ...setup, ...changed });
+  const wrong = wrongLine(setup.settings);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wrong === null && !setUp.isPending) {
+      setUp.mutate({ slug, name: skill.name, ...changeOf(setup, skill) }, { onSuccess: close });
+    }
+  };
+  return (
+    <form onSubmit={submit} className="mt-4 space-y-4">
+      <Field
+        label="Version"
+        hint={`Exact or a range, such as ^1.2; empty takes any.${skill.version ? ` The library has ${skill.version}.` : ""}`}
+        mono
+        maxLength={64}
+        autoComplete="off"
+        value={setup.version}
+        onChange={({ target }) => change({ version: target.value })}
+      />
+      <TextArea
+        label="What the bot reads that it is for"
+        hint="Empty: what the skill says of itself."
+        rows={2}
+        maxLength={1024}
+        placeholder={skill.description}
+        value={setup.description}
+        onChange={({ target }) => change({ description: target.value })}
+      />
+      <TextArea
+        label="Settings"
+        hint="A line for each, such as: region = north"
+        error={wrong !== null ? `“${wrong.trim()}” has no = in it.` : null}
+        mono
+        rows={3}
+        value={setup.settings}
+        onChange={({ target }) => change({ settings: target.value })}
+      />
+      {skill.capabilities.length > 0 && (
+        <Allowed skill={skill} allowed={setup.allowed} setAllowed={(allowed) => change({ allowed })} />
+      )}
+      <Refusal error={setUp.error} />
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={wrong !== null || setUp.isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type AllowedProps = {
+  skill: BotSkill;
+  allowed: Setup["allowed"];
+  setAllowed: (allowed: Setup["allowed"]) => void;
+};
+
+function Allowed({ skill: { capabilities, granted }, allowed, setAllowed }: AllowedProps) {
+  const toggle = (one: string, isOn: boolean) =>
+    setAllowed(isOn ? [...(allowed ?? []), one] : (allowed ?? []).filter((other) => other !== one));
+  return (
+    <fieldset className="space-y-1.5">
+      <legend className="mb-1 text-xs font-medium text-dim">What it may do for this bot</legend>
+      <CheckField
+        label="All that is granted"
+        hint="Also what is granted to it later."
+        checked={allowed === null}
+        onChange={(isAll) => setAllowed(isAll ? null : [...granted])}
+      />
+      {allowed !== null &&
+        capabilities.map((one) => (
+          <CheckField
+            key={one}
+            label={one}
+            hint={granted.includes(one) ? "granted" : "asked for, not granted"}
+            checked={allowed.includes(one)}
+            onChange={(isOn) => toggle(one, isOn)}
+          />
+        ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,109 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Library, Pin, PinOff, Settings2, Unplug } from "lucide-react";
+import { useState } from "react";
+import type { BotSkill } from "@/api/types";
+import { Badge } from "@/ui/Badge";
+import { Menu, type MenuItem } from "@/ui/Menu";
+import type { Tone } from "@/ui/tone";
+import { SetUpSkill } from "./SetUpSkill";
+import { useSkills } from "./useSkills";
+
+/** One skill of a bot: on or off, which version, what it asks for, and what keeps it away. */
+export function SkillRow({ slug, skill }: { slug: string; skill: BotSkill }) {
+  const { change, detach } = useSkills(slug);
+  const [isSettingUp, setSettingUp] = useState(false);
+  const items = useItems(slug, skill, () => setSettingUp(true));
+  const { name, enabled, description, problem } = skill;
+  return (
+    <li className="flex items-start gap-3 px-3 py-2">
+      <input
+        type="checkbox"
+        aria-label={`Use ${name}`}
+        className="mt-1 size-3.5 shrink-0 accent-accent"
+        checked={enabled}
+        disabled={change.isPending || detach.isPending}
+        onChange={({ target }) => change.mutate({ slug, name, enabled: target.checked })}
+      />
+      <div className="min-w-0 flex-1 space-y-0.5">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <Link
+            to="/skills/$name"
+            params={{ name }}
+            className="mono rounded-sm font-semibold break-words hover:underline"
+          >
+            {name}
+          </Link>
+          <Facts skill={skill} />
+        </p>
+        <p className="break-words text-dim">{description}</p>
+        {skill.capabilities.length > 0 && <Asks skill={skill} />}
+        {problem && <p className="break-words text-wait">{problem}</p>}
+      </div>
+      <State skill={skill} />
+      <Menu label={`More about ${name}`} groups={items} />
+      {isSettingUp && <SetUpSkill slug={slug} skill={skill} close={() => setSettingUp(false)} />}
+    </li>
+  );
+}
+
+function useItems(slug: string, { name, pin, version }: BotSkill, setUp: () => void): MenuItem[][] {
+  const navigate = useNavigate();
+  const { change, detach } = useSkills(slug);
+  const pinning: MenuItem[] = pin
+    ? [{ label: "Take any version", icon: PinOff, run: () => change.mutate({ slug, name, version: null }) }]
+    : version
+      ? [{ label: `Pin to ${version}`, icon: Pin, run: () => change.mutate({ slug, name, version }) }]
+      : [];
+  const open = () => void navigate({ to: "/skills/$name", params: { name } });
+  return [
+    [
+      { label: "Set up", icon: Settings2, run: setUp },
+      ...pinning,
+      { label: "Open in the library", icon: Library, run: open },
+    ],
+    [{ label: "Detach", icon: Unplug, isDanger: true, run: () => detach.mutate({ slug, name }) }],
+  ];
+}
+
+const KINDS = { prompt: "prompt", script: "script", local: "program" } as const;
+
+function Facts({ skill: { kind, version, pin, tier, overrides } }: { skill: BotSkill }) {
+  const settings = Object.keys(overrides).filter((key) => key !== "origin").length;
+  const said = [
+    kind && KINDS[kind],
+    version && (pin ? `${version}, pinned to ${pin}` : version),
+    !version && pin && `pinned to ${pin}`,
+    tier,
+    settings > 0 && (settings === 1 ? "1 setting" : `${settings} settings`),
+  ].filter(Boolean);
+  return <span className="text-xs text-dim">{said.join(" · ")}</span>;
+}
+
+/** What it asks for; what it may not do here is struck through. */
+function Asks({ skill: { capabilities, granted, narrowed } }: { skill: BotSkill }) {
+  return (
+    <ul aria-label="Capabilities" className="flex flex-wrap gap-x-2 text-xs text-dim">
+      {capabilities.map((one) => {
+        const isAllowed = granted.includes(one) && (narrowed?.includes(one) ?? true);
+        const why = granted.includes(one) ? "not for this bot" : "not granted";
+        return (
+          <li key={one} className="mono" title={isAllowed ? "granted" : why}>
+            {isAllowed ? one : <s className="text-faint">{one}</s>}
+            {!isAllowed && <span className="sr-only">, {why}</span>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function State({ skill: { enabled, is_offered: isOffered, state } }: { skill: BotSkill }) {
+  const [tone, word]: [Tone, string] = !enabled
+    ? ["idle", "off"]
+    : !isOffered
+      ? ["bad", "not used"]
+      : state === "review"
+        ? ["wait", "needs review"]
+        : ["ok", "in use"];
+  return <Badge tone={tone}>{word}</Badge>;
+}

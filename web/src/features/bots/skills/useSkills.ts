@@ -1,0 +1,34 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { attachSkill, changeBotSkill, detachSkill, refreshBot } from "@/api/bots";
+import type { BotSkill } from "@/api/types";
+import { toast } from "@/ui/toast";
+
+/** What a person can do with the skills of a bot. */
+export function useSkills(slug: string) {
+  const cache = useQueryClient();
+  const refresh = () => refreshBot(cache, { slug, part: "skills" });
+  const attach = useMutation({ mutationFn: attachSkill, meta: { isShownInPlace: true }, onSuccess: refresh });
+  const change = useMutation({ mutationFn: changeBotSkill, onSuccess: refresh });
+  const setUp = useMutation({
+    mutationFn: changeBotSkill,
+    meta: { isShownInPlace: true },
+    onSuccess: refresh,
+  });
+  const again = ({ name, enabled, pin, overrides, narrowed }: BotSkill) =>
+    attachSkill({
+      slug,
+      skill_name: name,
+      enabled,
+      version: pin ?? null,
+      overrides,
+      capabilities: narrowed ?? null,
+    }).then(refresh, toast.error.bind(toast));
+  const detach = useMutation({
+    mutationFn: detachSkill,
+    onSuccess: (skill) => {
+      refresh();
+      toast.ok(`Detached ${skill.name}.`, { label: "Undo", run: () => void again(skill) });
+    },
+  });
+  return { attach, change, setUp, detach };
+}
