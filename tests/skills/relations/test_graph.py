@@ -69,6 +69,14 @@ def test_what_is_missing_or_of_another_version_is_told_with_who_needs_it():
     ]
 
 
+def test_ranges_that_no_version_can_satisfy_are_told_as_such():
+    skills = library(a={"needs": "b c"}, b={"needs": "d@^1"}, c={"needs": "d@>=2,<3"}, d={"version": "1.3.0"})
+    assert problem_of("a", skills) == "d@^1 and d@>=2,<3 are needed, and no version can be both."
+    apart = library(a={"needs": "b c"}, b={"needs": "d@^1"}, c={"needs": "d@~1.2"}, d={"version": "1.3.0"})
+    assert problem_of("a", apart) == "c: It needs d@~1.2, and the library has 1.3.0."
+    assert problem_of("a", {**apart, **library(d={"version": "1.2.5"})}) is None
+
+
 def test_a_dependency_without_a_range_takes_whatever_is_there():
     skills = library(a={"needs": "b c@*"}, b={"version": "next"}, c={"version": "2.0.0-beta"})
     assert problem_of("a", skills) is None

@@ -56,6 +56,7 @@ def resolve(name: str, skills: Skills) -> Resolved:
     """What it depends on and inherits from, and what those do in turn."""
     order = list(_in_order(name, skills, _needed))
     found = [
+        *_impossible(order, skills),
         *_unmet_needs(name, order, skills),
         *(f"Skills need each other in a circle: {circle}." for circle in _circles(name, skills, _needed)),
     ]
@@ -170,6 +171,21 @@ def _circles(name: str, skills: Skills, after: Next) -> Iterator[str]:
         elif following not in done:
             way[following] = None
             path.append((following, iter(_leads_to(following, skills, after))))
+
+
+def _impossible(order: Iterable[str], skills: Skills) -> Iterator[str]:
+    """What several of them need, and no version can be for all of them."""
+    wanted: dict[str, Need] = {}
+    for one in order:
+        manifest = skills[one].manifest if one in skills else None
+        for need in needs_of([*manifest.parents, *manifest.dependencies]) if manifest else []:
+            before = wanted.get(need.name, need)
+            if (both := before.range.common(need.range)).is_empty and not need.range.is_empty:
+                yield f"{before} and {need} are needed, and no version can be both."
+            elif before.range.is_any or before == need:
+                wanted[need.name] = need
+            elif not need.range.is_any:
+                wanted[need.name] = Need(need.name, both)
 
 
 def _unmet_needs(name: str, order: Iterable[str], skills: Skills) -> Iterator[str]:
