@@ -39,7 +39,7 @@ def test_the_examples_say_what_the_page_says():
     assert skills == [
         SkillEntry(
             skill_name="frost-dates",
-            version="0.1.0",
+            version="^0.1",
             capabilities=["read_file"],
             overrides={"region": "alpine"},
         )
