@@ -5,7 +5,7 @@ import { Button } from "@/ui/Button";
 import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { Refusal } from "@/ui/Refusal";
-import { decide, decisionOn } from "../choices";
+import { canInstall, decide, decisionOn } from "../choices";
 import type { Install } from "../useInstall";
 import { Found } from "./Found";
 import { SkillReview } from "./SkillReview";
@@ -14,7 +14,7 @@ type Props = { stage: StagedSkills; install: Install; isUpdate: boolean; close: 
 
 /** What was fetched, to be looked at: the list when there are several, one of them in full, and the decision. */
 export function Review({ stage: { skills }, install, isUpdate, close }: Props) {
-  const [shownPath, setShownPath] = useState(skills[0]?.path);
+  const [shownPath, setShownPath] = useState((skills.find(canInstall) ?? skills[0])?.path);
   const shown = skills.find(({ path }) => path === shownPath) ?? skills[0];
   const isMany = skills.length > 1;
   return (

@@ -1,0 +1,5 @@
+"""The browser of all the other pages."""
+
+from tests.browser.conftest import browser, session, visit
+
+__all__ = ["browser", "session", "visit"]

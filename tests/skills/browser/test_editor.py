@@ -1,0 +1,216 @@
+"""Skills written in a browser: begun from a frame, checked while one types, tried, saved."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from tests.browser.test_accessibility import problems
+from tests.support.server import Server
+
+from forge.kernel.ids import new_id
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+
+@pytest.fixture
+def skill(server: Server) -> dict[str, Any]:
+    """A script that no other test knows. It asks for one thing."""
+    name = f"echo-{new_id()[-6:].lower()}"
+    head = f"---\nname: {name}\ndescription: Says it again.\nmetadata:\n"
+    asked = "  forge-kind: script\n  forge-capabilities: kv\n---\n\n# Echo\n"
+    files = {"SKILL.md": head + asked, "skill.js": "function run(input) { return input; }\n"}
+    return server.call("POST", "/api/v1/skills", {"name": name, "files": files})
+
+
+def editor(page: Page, path: str = "SKILL.md") -> Locator:
+    return page.get_by_role("textbox", name=f"Text of {path}")
+
+
+def file(page: Page, path: str) -> Locator:
+    return page.get_by_role("navigation", name="Files").get_by_role("button", name=path).first
+
+
+def write_at_end(page: Page, path: str, text: str) -> None:
+    editor(page, path).click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(text)
+
+
+def open_editor(visitor: Visitor, skill: dict[str, Any]) -> Page:
+    visitor.open(f"/skills/{skill['name']}/edit")
+    expect(editor(visitor.page)).to_be_visible()
+    return visitor.page
+
+
+@pytest.mark.parametrize("frame", ["Script in JavaScript", "Script in Python"])
+def test_a_script_is_begun_checked_tried_and_saved(visit: Visit, server: Server, frame: str):
+    name = f"counter-{new_id()[-6:].lower()}"
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/skills/new")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("What it does").fill('Counts: "words"')
+    page.get_by_text(frame).click()
+    page.keyboard.press("Enter")
+    editor(page).click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("End")
+    page.keyboard.type("\ncolour: red")
+    mistake = page.get_by_role("list", name="Problems").get_by_role("button")
+    expect(mistake).to_contain_text("line 2")
+    expect(mistake).to_contain_text("colour")
+    page.keyboard.press("Control+End")
+    mistake.click()
+    expect(page.locator(".cm-activeLine")).to_have_text("colour: red")
+    page.keyboard.press("Control+Shift+k")
+    expect(mistake).to_have_count(0)
+    expect(page.get_by_label("Input")).to_have_value(re.compile("two words"))
+    page.get_by_role("button", name="Run", exact=True).click()
+    result = page.get_by_role("region", name="Result")
+    expect(result).to_contain_text("done")
+    expect(result).to_contain_text('"words": 2')
+    expect(result).to_contain_text("counted 2")
+    page.keyboard.press("Control+s")
+    page.wait_for_url(f"{server.url}/skills/{name}/edit")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+    made = server.call("GET", f"/api/v1/skills/{name}")
+    assert (made["state"], made["tier"], made["kind"]) == ("ready", "local", "script")
+    assert made["problems"] == []
+    assert made["description"] == 'Counts: "words"'
+    assert server.call("POST", f"/api/v1/skills/{name}/test", {})["passed"]
+
+
+@pytest.mark.parametrize("frame", ["Instructions", "Program"])
+def test_the_other_frames_have_no_problem_either(visit: Visit, server: Server, frame: str):
+    name = f"frame-{new_id()[-6:].lower()}"
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/skills/new")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("What it does").fill("Something, when asked.")
+    page.get_by_role("radio", name=frame).check()
+    page.get_by_role("button", name="Begin writing").click()
+    expect(editor(page)).to_be_visible()
+    expect(page.get_by_role("region", name="Try it")).to_contain_text("Save")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(f"{server.url}/skills/{name}/edit")
+    assert server.call("GET", f"/api/v1/skills/{name}")["problems"] == []
+
+
+def test_a_save_says_that_what_was_granted_no_longer_counts(
+    visit: Visit, server: Server, skill: dict[str, Any]
+):
+    body = {"grants": [{"capability": "kv"}], "folder_hash": skill["folder_hash"]}
+    server.call("PUT", f"/api/v1/skills/{skill['name']}/grants", body)
+    page = open_editor(visit(), skill)
+    write_at_end(page, "SKILL.md", "More.")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("what you granted no longer counts")).to_be_visible()
+    page.get_by_role("link", name="Review").click()
+    page.wait_for_url(f"{server.url}/skills/{skill['name']}/permissions")
+
+
+def test_files_are_added_renamed_and_removed(visit: Visit, skill: dict[str, Any]):
+    folder = Path(skill["folder"])
+    page = open_editor(visit(), skill)
+    page.get_by_role("button", name="Add a file").click()
+    path = page.get_by_label("Path in the folder")
+    path.fill("../outside.md")
+    expect(page.get_by_role("dialog")).to_contain_text("names, with slashes between")
+    path.fill("references/a.md")
+    path.press("Enter")
+    write_at_end(page, "references/a.md", "A note.")
+    page.get_by_role("button", name="More about references/a.md").click()
+    page.get_by_role("menuitem", name="Rename").click()
+    path.fill("references/b.md")
+    path.press("Enter")
+    expect(editor(page, "references/b.md")).to_have_text("A note.")
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+    assert (folder / "references" / "b.md").read_text() == "A note."
+    assert not (folder / "references" / "a.md").exists()
+    page.get_by_role("button", name="More about references/b.md").click()
+    page.get_by_role("menuitem", name="Remove").click()
+    page.get_by_role("button", name="Remove the file").click()
+    expect(editor(page)).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+    assert not (folder / "references" / "b.md").exists()
+
+
+def change_elsewhere(server: Server, skill: dict[str, Any], text: str) -> None:
+    current = server.call("GET", f"/api/v1/skills/{skill['name']}")
+    main = server.call("GET", f"/api/v1/skills/{skill['name']}/files/SKILL.md")["text"]
+    body = {"files": {"SKILL.md": main, "skill.js": text}, "base_hash": current["folder_hash"]}
+    server.call("PUT", f"/api/v1/skills/{skill['name']}", body)
+
+
+THEIRS = "function run() { return 'theirs'; }\n"
+
+
+def test_whoever_typed_nothing_sees_the_folder_as_it_is(visit: Visit, server: Server, skill: dict[str, Any]):
+    page = open_editor(visit(), skill)
+    file(page, "skill.js").click()
+    expect(editor(page, "skill.js")).to_contain_text("return input")
+    change_elsewhere(server, skill, THEIRS)
+    expect(editor(page, "skill.js")).to_contain_text("theirs")
+
+
+@pytest.mark.parametrize("way", ["Keep mine", "Load theirs"])
+def test_a_change_meanwhile_is_a_question(visit: Visit, server: Server, skill: dict[str, Any], way: str):
+    page = open_editor(visit(), skill)
+    write_at_end(page, "SKILL.md", "Mine.")
+    change_elsewhere(server, skill, THEIRS)
+    expect(page.get_by_text("was changed while you were writing")).to_be_visible()
+    page.keyboard.press("Control+s")
+    differing = page.get_by_role("dialog").get_by_role("list", name="Files that differ")
+    expect(differing).to_contain_text("changed by you")
+    expect(differing).to_contain_text("changed meanwhile")
+    page.get_by_role("button", name=way).click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_text("saved", exact=True)).to_be_visible()
+    folder = Path(skill["folder"])
+    is_mine = way == "Keep mine"
+    assert ("Mine." in (folder / "SKILL.md").read_text()) == is_mine
+    assert ((folder / "skill.js").read_text() == THEIRS) != is_mine
+    expect(page.get_by_text("was changed while you were writing")).to_have_count(0)
+
+
+def test_leaving_asks_about_what_is_not_saved(visit: Visit, server: Server, skill: dict[str, Any]):
+    page = open_editor(visit(), skill)
+    write_at_end(page, "SKILL.md", "Unsaved.")
+    page.get_by_role("link", name="Bots").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Leave without saving?")
+    page.get_by_role("button", name="Keep it").click()
+    expect(editor(page)).to_contain_text("Unsaved.")
+    page.get_by_role("link", name="Bots").click()
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_url(f"{server.url}/bots")
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_editor_is_accessible(
+    visit: Visit, skill: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
+):
+    visitor = visit(viewport=viewport, scheme=scheme)
+    page = open_editor(visitor, skill)
+    file(page, "skill.js").click()
+    expect(editor(page, "skill.js")).to_be_visible()
+    if viewport == PHONE:
+        page.get_by_role("button", name="Try it").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("region", name="Result")).to_be_visible()
+    at_rest(page)
+    assert problems(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    visitor.open("/skills/new")
+    expect(page.get_by_label("Name")).to_be_visible()
+    at_rest(page)
+    assert problems(page) == []
