@@ -9,7 +9,7 @@ import click
 from forge.errors import Invalid
 from forge.skills.execution import Language
 from forge.skills.models import SKILL_NAME_PATTERN, SkillKind
-from forge.skills.views import NewSkill, SkillDetail
+from forge.skills.views import NewSkill, SkillDetail, SkillState
 from forge.terminal.client import connect
 from forge.terminal.output import print_json
 
@@ -80,6 +80,8 @@ def _print(made: SkillDetail, *, as_json: bool) -> None:
         print_json(made)
         return
     click.echo(f"Wrote {made.folder}: {', '.join(file.path for file in made.files)}")
+    if made.state is SkillState.REVIEW:
+        click.echo(f"Grant it what it needs: forge skill grant {made.name}", err=True)
     if made.entry is not None:
         example = """'{"text": "two words"}'"""
         click.echo(f"Try it: forge skill run {made.name} --input {example}", err=True)

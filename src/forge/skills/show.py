@@ -46,7 +46,7 @@ def skills_table(cards: Iterable[SkillCard]) -> Table:
             state_words(card.state),
             card.tier.value,
             ", ".join(card.granted) or "-",
-            words(_one_line((card.state is SkillState.BROKEN and card.problem) or card.description)),
+            words(_first_sentence((card.state is SkillState.BROKEN and card.problem) or card.description)),
         )
     return rows
 
@@ -91,7 +91,7 @@ def staged_page(skill: StagedSkill) -> RenderableType:
         ("description", _one_line(manifest.description) if manifest else None),
         ("kind", manifest.kind.value if manifest else None),
         ("from", source_words(skill.source)),
-        ("place", skill.path or None),
+        ("place", skill.path if skill.path not in ("", skill.name) else None),
         ("license", manifest.license if manifest else None),
         ("replaces", replaces),
         ("different", ", ".join(skill.changes) or None),
@@ -113,7 +113,7 @@ def staged_table(skills: Iterable[StagedSkill]) -> Table:
         told = manifest.description if skill.valid and manifest else first.message if first else ""
         asks = ", ".join(dict.fromkeys(ask.capability.value for ask in skill.asks)) or "-"
         version = words(manifest.version) if manifest else dot("bad")
-        rows.add_row(words(skill.name), version, asks, words(_one_line(told)))
+        rows.add_row(words(skill.name), version, asks, words(_first_sentence(told)))
     return rows
 
 
@@ -182,7 +182,7 @@ def entries_table(entries: Iterable[RegistryEntry]) -> Table:
             words(entry.installed or "-"),
             entry.kind.value,
             words(", ".join(entry.capabilities) or "-"),
-            words(_one_line(entry.description)),
+            words(_first_sentence(entry.description)),
         )
     return rows
 
@@ -269,3 +269,9 @@ def _told(tone: str, text: str, hint: str | None) -> Text:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _first_sentence(text: str) -> str:
+    """What a list has room for."""
+    first, end, _ = _one_line(text).partition(". ")
+    return first + end.strip()

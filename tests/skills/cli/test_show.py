@@ -75,7 +75,7 @@ def granted(capability: Capability, folder_hash: str, scope: Scope | None = None
 
 DETAIL = SkillDetail(
     name="weather",
-    description=f"Tells the weather.\n{EVIL}",
+    description=f"Tells the weather\n{EVIL}",
     kind=SkillKind.SCRIPT,
     version="1.2.0",
     tier=Tier.UNTRUSTED,
@@ -171,6 +171,11 @@ def test_no_text_of_a_skill_reaches_the_terminal_as_it_is():
     ):
         page_text = drawn(page)
         assert "evil" in page_text and "\x1b" not in page_text and "\u202e" not in page_text
+
+
+def test_a_list_has_the_first_sentence_of_a_description():
+    told = DETAIL.model_copy(update={"description": "Knows v1.2 of it. Use when asked."})
+    assert drawn(skills_table([told])).rstrip().endswith("Knows v1.2 of it.")
 
 
 def test_before_it_is_let_in_a_skill_says_what_it_would_change():
