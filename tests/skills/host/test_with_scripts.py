@@ -1,0 +1,102 @@
+"""Every operation of the host, asked for by real scripts in both languages."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.outgoing.servers import plain, serving
+from tests.skills.host.hosts import INVOCATION, host_for, parts_for, remembering
+
+from forge.outgoing.client import Outgoing
+from forge.skills.execution import LIMITS, Language, Program, RunEnd
+from forge.skills.models import Capability, Scope, Tier
+from forge.skills.wasm.crew import Crew
+from forge.store.engine import Store
+
+JS = b"""
+function run(input) {
+  console.log('the key is', secrets.get('WEATHER_KEY'))
+  const answer = fetch(input.url, { method: 'POST', headers: { 'X-Town': settings.town }, body: '{}' })
+  kv.set('seen', [1])
+  kv.set('other', 2)
+  kv.delete('other')
+  files.write('notes/a.txt', 'text')
+  let caught = null
+  try { env.get('HOME') } catch (error) { caught = error instanceof HostError }
+  return [
+    answer.status, answer.ok, answer.json(), kv.get('seen'), kv.get('gone'), kv.keys(), kv.keys('x'),
+    files.list(), files.read('notes/a.txt'), env.get('LANG'), memory.recall('tea', 1),
+    exec(['cat'], 'in').stdout, context.skill, caught,
+  ]
+}
+"""
+PY = b"""
+def run(input):
+    print('the key is', get_secret('WEATHER_KEY'))
+    answer = fetch(input['url'], method='POST', headers={'X-Town': settings['town']}, body='{}')
+    kv.set('seen', [1])
+    kv.set('other', 2)
+    kv.delete('other')
+    files.write('notes/a.txt', 'text')
+    caught = None
+    try:
+        env.get('HOME')
+    except HostError:
+        caught = True
+    return [
+        answer.status, answer.ok, answer.json(), kv.get('seen'), kv.get('gone'), kv.keys(), kv.keys('x'),
+        files.list(), files.read('notes/a.txt'), env.get('LANG'), recall_memory('tea', 1),
+        exec_command(['cat'], 'in')['stdout'], context['skill'], caught,
+    ]
+"""
+CATCHING = {
+    Language.JS: b"function run() { try { kv.get('a') } catch (error) {} return 'went on' }",
+    Language.PY: b"def run(input):\n  try: kv.get('a')\n  except BaseException: pass\n  return 'went on'",
+}
+
+
+@pytest.fixture(scope="module")
+async def crew(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Crew]:
+    async with Crew(tmp_path_factory.mktemp("crew"), size=1) as crew:
+        yield crew
+
+
+@pytest.mark.parametrize(("language", "source"), [(Language.JS, JS), (Language.PY, PY)])
+async def test_a_script_gets_what_it_was_granted(
+    crew: Crew, tmp_path: Path, store: Store, language: Language, source: bytes
+):
+    async with serving(plain(b'{"rain": true}', "201 Created")) as served:
+        parts = parts_for(tmp_path, store, outgoing=Outgoing((served.place,)), recall=remembering())
+        allowed = {
+            Capability.HTTP_POST: Scope(hosts=[served.place]),
+            Capability.GET_SECRET: Scope(names=["WEATHER_KEY"]),
+            Capability.READ_ENV: Scope(names=["LANG"]),
+            Capability.EXEC_COMMAND: Scope(names=["cat"]),
+            **dict.fromkeys((Capability.KV, Capability.RECALL_MEMORY), Scope()),
+            **dict.fromkeys((Capability.READ_FILE, Capability.WRITE_FILE), Scope()),
+        }
+        host = host_for(parts, allowed, invocation=replace(INVOCATION, bot_id="bot-1"))
+        given = json.dumps({"url": served.url})
+        limits = LIMITS[Tier.LOCAL]
+        ended = await crew.run(Program(language, source), given, limits, host.call, invocation="run-1")
+    assert (ended.end, ended.output) == (
+        RunEnd.DONE,
+        [
+            *(201, True, {"rain": True}, [1], None, ["seen"], [], ["notes/"], "text", "C.UTF-8"),
+            *(["account-1 bot-1 tea"], "in", "weather", True),
+        ],
+    ), ended
+    assert served.asked[0].headers["x-town"] == "Oslo"
+    assert [line.message for line in host.logs] == ["the key is •••"]
+    assert set(host.used) == {*allowed, Capability.LOG}
+
+
+@pytest.mark.parametrize("language", CATCHING)
+async def test_a_script_cannot_catch_a_refusal(crew: Crew, tmp_path: Path, language: Language):
+    host = host_for(parts_for(tmp_path), {})
+    program = Program(language, CATCHING[language])
+    ended = await crew.run(program, "{}", LIMITS[Tier.UNTRUSTED], host.call, invocation="run-1")
+    assert ended.end is RunEnd.REFUSED
+    assert ended.error.endswith("forge skill grant weather kv")
