@@ -44,13 +44,19 @@ test("what was granted before an edit does not count, but is where the next revi
 
 test("a choice is a change only when something else would count", () => {
   const skill = detail({
-    asks: [ask("kv"), ask("log")],
-    grants: [grant("kv"), grant("log")],
-    granted: ["log", "kv"],
+    asks: [ask("kv"), ask("get_secret")],
+    grants: [grant("kv"), grant("get_secret")],
+    granted: ["get_secret", "kv"],
   });
   expect(isEdited(skill)).toBe(false);
   expect(isChanged(skill, choiceOf(skill))).toBe(false);
   expect(isChanged(skill, withAsk(choiceOf(skill), ask("kv"), false))).toBe(true);
+});
+
+test("everything may write to its log, so that is nothing to grant", () => {
+  const skill = detail({ asks: [ask("log")], grants: [grant("log")], granted: ["log"] });
+  expect(wishesOf(skill.asks, { log: scope() })).toEqual([]);
+  expect(isChanged(skill, choiceOf(skill))).toBe(false);
 });
 
 test("what is no longer asked for is not granted again", () => {
@@ -67,6 +73,7 @@ test("allowing something begins with what it asks for, in the order it asks", ()
     { capability: "http_get", scope: first?.scope },
     { capability: "kv", scope: second?.scope },
   ]);
+  expect(wishesOf(asks, { ...choice, http_get: scope() })).toEqual([{ capability: "kv", scope: scope() }]);
   expect([reachOf("http_get"), reachOf("write_file"), reachOf("get_secret"), reachOf("kv")]).toEqual([
     "hosts",
     "roots",

@@ -82,7 +82,7 @@ test("a host that is none is not taken, and says why", async () => {
   expect(hosts).toHaveValue("not a host");
   await user.clear(hosts);
   await user.keyboard("{Backspace}");
-  expect(screen.getByText("Without a host it can reach nothing.")).toBeInTheDocument();
+  expect(screen.getByText("Without a host it is not granted.")).toBeInTheDocument();
 });
 
 test("an edited skill says that nothing counts, and can be granted again", async () => {
@@ -101,7 +101,7 @@ test("an edited skill says that nothing counts, and can be granted again", async
 test("a skill that changed meanwhile is loaded again instead of granted", async () => {
   const user = userEvent.setup();
   let isEdited = false;
-  const now = detail({ asks: [...ASKS, ask("log")], folder_hash: "later" });
+  const now = detail({ asks: [...ASKS, ask("read_env")], folder_hash: "later" });
   open(detail({ asks: ASKS }), {
     "GET /api/v1/skills/weather": () => ({ data: isEdited ? now : detail({ asks: ASKS }) }),
     "PUT /api/v1/skills/weather/grants": () => {
@@ -112,7 +112,7 @@ test("a skill that changed meanwhile is loaded again instead of granted", async 
   await waitFor(() => expect(screen.getByRole("checkbox", { name: "use kv" })).toBeEnabled());
   await user.click(screen.getByRole("checkbox", { name: "use kv" }));
   await user.click(screen.getByRole("button", { name: "Grant 1" }));
-  expect(await screen.findByRole("checkbox", { name: "use log" })).not.toBeChecked();
+  expect(await screen.findByRole("checkbox", { name: "use read_env" })).not.toBeChecked();
   expect(screen.getByRole("checkbox", { name: "use kv" })).not.toBeChecked();
 });
 

@@ -2,6 +2,7 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import type { SkillCapability, SkillCard } from "@/api/types";
 import { Badge } from "@/ui/Badge";
+import { isFree } from "./grants/choice";
 import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS, whereFrom } from "./words";
 
 const TAG =
@@ -48,7 +49,7 @@ export function CapabilityTags({ asked, granted, most = asked.length }: Capabili
     <ul aria-label="Capabilities" className="flex flex-wrap gap-1">
       {asked.slice(0, most).map((capability) => {
         const { icon: Icon, word } = CAPABILITIES[capability];
-        const isGranted = granted.includes(capability);
+        const isGranted = isFree(capability) || granted.includes(capability);
         return (
           <li
             key={capability}

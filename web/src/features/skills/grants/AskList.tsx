@@ -2,7 +2,7 @@ import { CornerDownRight, TriangleAlert } from "lucide-react";
 import { type ReactNode, useId } from "react";
 import type { SkillAsk, SkillScope } from "@/api/types";
 import { CAPABILITIES } from "../words";
-import { type Choice, missing, REACHES, reachOf, withAsk, withScope } from "./choice";
+import { type Choice, isEmptied, isFree, missing, REACHES, reachOf, withAsk, withScope } from "./choice";
 import { ReachField } from "./ReachField";
 
 type Props = {
@@ -26,7 +26,13 @@ export function AskList({ asks, choice, onChange, disabled = false, renderState 
             disabled={disabled}
             onAllow={(isAllowed) => onChange(withAsk(choice, ask, isAllowed))}
             onScope={(scope) => onChange(withScope(choice, ask.capability, scope))}
-            state={renderState?.(ask)}
+            state={
+              isFree(ask.capability) ? (
+                <span className="text-xs text-dim">needs no grant</span>
+              ) : (
+                renderState?.(ask)
+              )
+            }
           />
         </li>
       ))}
@@ -53,8 +59,8 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
       <input
         id={id}
         type="checkbox"
-        checked={scope !== undefined}
-        disabled={disabled}
+        checked={scope !== undefined || isFree(ask.capability)}
+        disabled={disabled || isFree(ask.capability)}
         aria-describedby={`${id}-meaning`}
         onChange={(event) => onAllow(event.target.checked)}
         className="mt-[7px] size-3.5 accent-accent pointer-coarse:mt-1 pointer-coarse:size-5"
@@ -93,6 +99,7 @@ function Ask({ ask, scope, disabled, onAllow, onScope, state }: AskProps) {
               reach={reach}
               values={scope[reach]}
               disabled={disabled}
+              {...(isEmptied(ask, scope) && { empty: `Without a ${REACHES[reach].one} it is not granted.` })}
               onChange={(values) => onScope({ ...scope, [reach]: values })}
             />
             <Missing

@@ -15,8 +15,8 @@ import { Refusal } from "@/ui/Refusal";
 import { Ago } from "@/ui/Time";
 import { toast } from "@/ui/toast";
 import { AskList } from "./AskList";
-import { type Choice, wishesOf, withAsk } from "./choice";
-import { choiceOf, isChanged, isEdited, standingOf } from "./state";
+import { type Choice, grantable, wishesOf, withAsk } from "./choice";
+import { choiceOf, isChanged, isEdited, notGranted, standingOf } from "./state";
 import { TierField } from "./TierField";
 
 const route = getRouteApi("/shell/skills/$name/permissions");
@@ -78,6 +78,7 @@ function Grants({ skill, mayGrant }: Props) {
     );
   }
   const wishes = wishesOf(asks, choice);
+  const most = grantable(asks).length;
   const hasChanges = isChanged(skill, choice);
   return (
     <Panel title="What it may do" count={asks.length}>
@@ -95,28 +96,30 @@ function Grants({ skill, mayGrant }: Props) {
           />
         )}
       />
-      <footer className="sticky bottom-0 space-y-2 rounded-b-lg border-t border-line bg-surface p-3">
-        <Refusal error={grant.error} />
-        <div className="flex flex-wrap items-center gap-2">
-          <p aria-live="polite" className="mr-auto text-dim">
-            {hasChanges
-              ? `${wishes.length} of ${asks.length} would be granted.`
-              : `${skill.granted.length} of ${asks.length} granted.`}
-          </p>
-          {draft && (
-            <Button look="ghost" onClick={() => setDraft(null)}>
-              Undo
+      {most > 0 && (
+        <footer className="sticky bottom-0 space-y-2 rounded-b-lg border-t border-line bg-surface p-3">
+          <Refusal error={grant.error} />
+          <div className="flex flex-wrap items-center gap-2">
+            <p aria-live="polite" className="mr-auto text-dim">
+              {hasChanges
+                ? `${wishes.length} of ${most} would be granted.`
+                : `${most - notGranted(skill)} of ${most} granted.`}
+            </p>
+            {draft && (
+              <Button look="ghost" onClick={() => setDraft(null)}>
+                Undo
+              </Button>
+            )}
+            <Button
+              look="primary"
+              disabled={!mayGrant || !hasChanges || grant.isPending}
+              onClick={() => grant.mutate({ name, grants: wishes, folder_hash })}
+            >
+              {wishes.length === 0 ? "Grant nothing" : `Grant ${wishes.length}`}
             </Button>
-          )}
-          <Button
-            look="primary"
-            disabled={!mayGrant || !hasChanges || grant.isPending}
-            onClick={() => grant.mutate({ name, grants: wishes, folder_hash })}
-          >
-            {wishes.length === 0 ? "Grant nothing" : `Grant ${wishes.length}`}
-          </Button>
-        </div>
-      </footer>
+          </div>
+        </footer>
+      )}
     </Panel>
   );
 }

@@ -7,12 +7,14 @@ type Props = {
   values: readonly string[];
   onChange: (values: string[]) => void;
   disabled?: boolean;
+  /** Said while there is none. */
+  empty?: string;
 };
 
 /** The hosts, folders or names a grant covers, one by one. Enter adds one; Backspace takes the last away. */
-export function ReachField({ reach, values, onChange, disabled = false }: Props) {
+export function ReachField({ reach, values, onChange, disabled = false, empty }: Props) {
   const id = useId();
-  const { label, one, example, empty, isOne, wrong } = REACHES[reach];
+  const { label, one, example, isOne, wrong, ...words } = REACHES[reach];
   const [typed, setTyped] = useState("");
   const [problem, setProblem] = useState<string | null>(null);
   const add = (text: string) => {
@@ -37,7 +39,8 @@ export function ReachField({ reach, values, onChange, disabled = false }: Props)
     event.preventDefault();
     add(typed + pasted);
   };
-  const note = problem ?? (values.length === 0 ? empty : values.includes("*") ? EVERYWHERE : null);
+  const note =
+    problem ?? (values.length === 0 ? (empty ?? words.empty) : values.includes("*") ? EVERYWHERE : null);
   return (
     <div>
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-dim">

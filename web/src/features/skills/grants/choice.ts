@@ -57,12 +57,28 @@ const REACH_OF: Partial<Record<SkillCapability, Reach>> = {
 /** What has to be said about a capability besides yes; null when yes is all. */
 export const reachOf = (capability: SkillCapability): Reach | null => REACH_OF[capability] ?? null;
 
+/** Everything may write to the log of its own run: there is nothing to grant. */
+export const isFree = (capability: SkillCapability): boolean => capability === "log";
+
+/** What has to be granted to count. */
+export const grantable = (asks: readonly SkillAsk[]): SkillAsk[] =>
+  asks.filter(({ capability }) => !isFree(capability));
+
 /** In the order in which they are asked for. */
 export function wishesOf(asks: readonly SkillAsk[], choice: Choice): SkillGrantWish[] {
-  return asks.flatMap(({ capability }) => {
-    const scope = choice[capability];
-    return scope ? [{ capability, scope }] : [];
+  return grantable(asks).flatMap((ask) => {
+    const scope = choice[ask.capability];
+    return scope && !isEmptied(ask, scope) ? [{ capability: ask.capability, scope }] : [];
   });
+}
+
+/**
+ * Nothing is left of what it asks for. That is no grant: to the server, a scope that says nothing means as much as
+ * the skill asks for.
+ */
+export function isEmptied({ capability, scope: asked }: SkillAsk, given: SkillScope): boolean {
+  const reach = reachOf(capability);
+  return reach !== null && given[reach].length === 0 && asked[reach].length > 0;
 }
 
 /** Allowed with the scope it asks for, or not allowed. */

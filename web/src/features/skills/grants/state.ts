@@ -1,6 +1,6 @@
 /** What a skill was granted, against what it is now. */
-import type { SkillCapability, SkillDetail, SkillGrant } from "@/api/types";
-import type { Choice } from "./choice";
+import type { SkillCapability, SkillDetail, SkillGrant, SkillGrantWish } from "@/api/types";
+import { type Choice, grantable, isFree, wishesOf } from "./choice";
 
 export type Standing = { grant: SkillGrant | null; counts: boolean };
 
@@ -21,12 +21,19 @@ export function choiceOf({ asks, grants }: SkillDetail): Choice {
   );
 }
 
+/** How much of what has to be granted is not. */
+export const notGranted = ({ asks, granted }: Pick<SkillDetail, "asks" | "granted">): number =>
+  grantable(asks).filter(({ capability }) => !granted.includes(capability)).length;
+
 /** Whether saving the choice would change anything. */
 export function isChanged(skill: SkillDetail, choice: Choice): boolean {
-  const counting = skill.grants.filter(({ capability }) => skill.granted.includes(capability));
-  const before = Object.fromEntries(counting.map(({ capability, scope }) => [capability, scope]));
-  return written(before) !== written(choice);
+  const counting = skill.grants.filter(
+    ({ capability }) => !isFree(capability) && skill.granted.includes(capability),
+  );
+  return written(counting) !== written(wishesOf(skill.asks, choice));
 }
 
-const written = (choice: Choice): string => JSON.stringify(Object.entries(choice).toSorted(byName));
-const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => a.localeCompare(b);
+const written = (grants: readonly SkillGrantWish[]): string =>
+  JSON.stringify(
+    grants.map(({ capability, scope }) => [capability, scope.hosts, scope.roots, scope.names]).toSorted(),
+  );

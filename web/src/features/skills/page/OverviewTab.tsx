@@ -9,6 +9,8 @@ import { Fact, Facts } from "@/ui/KeyValues";
 import { Markdown } from "@/ui/Markdown";
 import { Panel } from "@/ui/Panel";
 import { CapabilityTags } from "../Badges";
+import { grantable } from "../grants/choice";
+import { notGranted } from "../grants/state";
 import { About, Manifest } from "./About";
 
 const route = getRouteApi("/shell/skills/$name/");
@@ -74,6 +76,7 @@ function Problems({ problems }: { problems: readonly SkillProblem[] }) {
 }
 
 function Capabilities({ skill: { name, asks, granted } }: { skill: SkillDetail }) {
+  const most = grantable(asks).length;
   const own = asks.filter(({ from_parent }) => !from_parent).map(({ capability }) => capability);
   const parents = [...new Set(asks.flatMap(({ from_parent }) => from_parent ?? []))];
   return (
@@ -81,13 +84,13 @@ function Capabilities({ skill: { name, asks, granted } }: { skill: SkillDetail }
       title="Capabilities"
       count={asks.length}
       actions={
-        asks.length > 0 && (
+        most > 0 && (
           <Link
             to="/skills/$name/permissions"
             params={{ name }}
             className="rounded-sm px-1 text-xs text-dim hover:text-ink"
           >
-            {granted.length} of {asks.length} granted
+            {most - notGranted({ asks, granted })} of {most} granted
           </Link>
         )
       }

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { botsQuery } from "@/api/bots";
 import { refreshSkill, runSkill, skillFileQuery } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
-import { Button } from "@/ui/Button";
+import { Button, buttonClass } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
 import { TextArea } from "@/ui/Field";
 import { Kbd } from "@/ui/Kbd";
@@ -19,12 +20,12 @@ import { RunResult } from "./RunResult";
 export function RunDrawer({ skill, close }: { skill: SkillDetail; close: () => void }) {
   return (
     <Drawer close={close} title={`Run ${skill.name}`} description={KINDS[skill.kind].meaning}>
-      <RunForm skill={skill} />
+      <RunForm skill={skill} close={close} />
     </Drawer>
   );
 }
 
-function RunForm({ skill }: { skill: SkillDetail }) {
+function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
   const { name, kind } = skill;
   const cache = useQueryClient();
   const bots = useQuery(botsQuery({ sort: "name" })).data ?? [];
@@ -84,6 +85,11 @@ function RunForm({ skill }: { skill: SkillDetail }) {
       )}
       <Refusal error={run.error} />
       {run.data && !run.isPending && <RunResult ran={run.data} />}
+      {run.data?.end === "refused" && !run.isPending && (
+        <Link to="/skills/$name/permissions" params={{ name }} onClick={close} className={buttonClass()}>
+          Look at what it may do
+        </Link>
+      )}
     </form>
   );
 }

@@ -96,7 +96,7 @@ function Report({ report }: { report: SkillTestReport }) {
         }
       >
         <Cases of={cases} label="Cases" />
-        {output && !passed && (
+        {output && !passed && !cases.some(({ detail }) => detail.includes(output)) && (
           <pre
             tabIndex={0}
             className="mono max-h-64 overflow-auto border-t border-line px-3 py-2 whitespace-pre-wrap"
