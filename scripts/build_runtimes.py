@@ -15,6 +15,7 @@ from stamps import Stamp, digest
 from steps import run, step
 
 WORLD = "runtime"
+MANIFEST = "runtimes.json"
 SOURCES = ("skill.wit", "runtime.js", "runtime.py", "package.json", "package-lock.json")
 MEASURE = "forge.skills.wasm.measuring"
 
@@ -28,7 +29,7 @@ def built(root: Path) -> Path:
 
 
 def manifest(root: Path) -> Path:
-    return built(root) / "runtimes.json"
+    return built(root) / MANIFEST
 
 
 def is_fresh(root: Path) -> bool:
@@ -39,44 +40,50 @@ def refresh(root: Path, found: Node, python: Path) -> None:
     """`python` has componentize-py and the engine."""
     if is_fresh(root):
         return
+    target = built(root).with_name("built.partial")
     with step("runtimes of skills"), _stamp(root).renewed(_digest(root)):
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        _build_js(root, found, target)
+        _build_py(root, python, target)
+        _describe(root, python, target)
         shutil.rmtree(built(root), ignore_errors=True)
-        built(root).mkdir(parents=True)
-        _build_js(root, found)
-        _build_py(root, python)
-        _describe(root, python)
+        target.rename(built(root))
 
 
-def _build_js(root: Path, found: Node) -> None:
+def _build_js(root: Path, found: Node, target: Path) -> None:
     """Not `npm ci`: the tool names packages for platforms that were never published, and no lock has those."""
     folder = root / "runtimes"
     run([found.npm, "install", "--no-save", "--no-audit", "--no-fund"], folder, found.env)
     tool = folder / "node_modules/.bin/componentize-qjs"
     given = ["--wit", "skill.wit", "--js", "runtime.js", "--world", WORLD, "--sync"]
-    run([tool, *given, "--output", built(root) / "js.wasm"], folder, found.env)
+    run([tool, *given, "--output", target / "js.wasm"], folder, found.env)
 
 
-def _build_py(root: Path, python: Path) -> None:
+def _build_py(root: Path, python: Path, target: Path) -> None:
     tool = python.parent / "componentize-py"
     given = ["-d", "skill.wit", "-w", WORLD, "componentize", "runtime", "-p", "."]
-    run([tool, *given, "-o", built(root) / "py.wasm"], root / "runtimes", {"PYTHONDONTWRITEBYTECODE": "1"})
+    run([tool, *given, "-o", target / "py.wasm"], root / "runtimes", {"PYTHONDONTWRITEBYTECODE": "1"})
 
 
-def _describe(root: Path, python: Path) -> None:
+def _describe(root: Path, python: Path, target: Path) -> None:
     """The engine itself says what each takes before the first line of a skill."""
     told: dict[str, dict[str, object]] = {}
+    js = json.loads((root / "runtimes/package.json").read_text())["devDependencies"]
+    py = (root / "locks/runtimes.txt").read_text().split()[0]
+    made_with = {"js": f"componentize-qjs=={js['componentize-qjs']}", "py": py}
     for language in ("js", "py"):
-        file = built(root) / f"{language}.wasm"
+        file = target / f"{language}.wasm"
         measured = json.loads(
             run(
-                [python, "-m", MEASURE, file, built(root) / "compiled"],
+                [python, "-m", MEASURE, file, target / "compiled"],
                 root,
                 {"PYTHONPATH": str(root / "src")},
             )
         )
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-        told[language] = {"file": file.name, "sha256": sha256, **measured}
-    manifest(root).write_text(json.dumps(told, indent=1) + "\n")
+        told[language] = {"file": file.name, "sha256": sha256, "made_with": made_with[language], **measured}
+    (target / MANIFEST).write_text(json.dumps(told, indent=1) + "\n")
 
 
 def _digest(root: Path) -> str:

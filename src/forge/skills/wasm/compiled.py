@@ -59,6 +59,7 @@ class CompiledFiles:
         """Where a checkout has what it compiled when it was set up. Only read."""
         self._known: dict[str, Path] = {}
         self._refused: dict[str, Uncompilable] = {}
+        self._broken: set[Path] = set()
         self._pending: dict[str, asyncio.Task[Path]] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -68,7 +69,7 @@ class CompiledFiles:
 
     async def find(self, component: Component) -> Path:
         """Compiles it if nobody has. All who want the same one wait for the same compiler, and none can cancel it."""
-        name = await asyncio.to_thread(compiled_name, component.digest)
+        name = compiled_name(component.digest)
         if (known := self._known.get(name)) and known.exists():
             return known
         if refused := self._refused.get(name):
@@ -83,6 +84,7 @@ class CompiledFiles:
         """It turned out to be broken."""
         log.warning("a compiled component could not be loaded and is compiled again: %s", path.name)
         self._known = {name: known for name, known in self._known.items() if known != path}
+        self._broken.add(path)
         with suppress(OSError):
             path.unlink()
 
@@ -112,7 +114,8 @@ class CompiledFiles:
     def _look(self, name: str) -> Path | None:
         for folder in self.folders:
             for path in folder.glob(f"{name}.*{SUFFIX}"):
-                if is_trusted(folder) and is_trusted(path) and is_whole(path):
+                is_good = path not in self._broken and is_trusted(folder) and is_trusted(path)
+                if is_good and is_whole(path):
                     with suppress(OSError):
                         os.utime(path)
                     return path
@@ -127,6 +130,7 @@ class CompiledFiles:
     def _keep(self, name: str, partial: Path) -> Path:
         path = self._folder / f"{name}.{_digest(partial)}{SUFFIX}"
         partial.replace(path)
+        self._broken.discard(path)
         by_age = sorted(self._folder.glob(f"*{SUFFIX}"), key=lambda one: one.stat().st_mtime)
         for old in by_age[:-MOST_FILES]:
             old.unlink(missing_ok=True)

@@ -60,7 +60,7 @@ class Crew:
         if len(source) > MOST_COMPONENT:
             return f"It has more than {MOST_COMPONENT >> 20} MB."
         try:
-            await self._files.find(Component.given(source))
+            await self._files.find(await asyncio.to_thread(Component.given, source))
         except Uncompilable as error:
             return str(error)
         return None
@@ -69,7 +69,7 @@ class Crew:
         self, program: Program, input_json: str, limits: RunLimits, host: HostCall, *, invocation: str
     ) -> Ended:
         try:
-            component, order = _order(program, input_json, limits)
+            component, order = await _order(program, input_json, limits)
             for _ in range(ATTEMPTS):
                 path = await self._files.find(component)
                 ended = await self._call(order.at(path), host, invocation)
@@ -138,7 +138,7 @@ def _runtime(language: Language) -> Component:
     return Component(runtime.sha256, runtime.path)
 
 
-def _order(program: Program, input_json: str, limits: RunLimits) -> tuple[Component, Order]:
+async def _order(program: Program, input_json: str, limits: RunLimits) -> tuple[Component, Order]:
     if len(input_json) > MAX_INPUT:
         raise Uncompilable(f"Its input has more than {MAX_INPUT >> 20} MB.")
     if program.language is Language.WASM:

@@ -2,6 +2,7 @@
 
 import platform
 import sys
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -27,8 +28,12 @@ def new_engine() -> wasmtime.Engine:
 
 def compiled_name(digest: str) -> str:
     """What the compiled form of a component is called: its own hash, and all that the code depends on."""
-    facts = [digest, version("wasmtime"), SETTINGS, sys.platform, platform.machine(), _processor()]
-    return sha256("\0".join(facts).encode()).hexdigest()
+    return sha256(f"{digest}\0{_surroundings()}".encode()).hexdigest()
+
+
+@cache
+def _surroundings() -> str:
+    return "\0".join([version("wasmtime"), SETTINGS, sys.platform, platform.machine(), _processor()])
 
 
 def _processor() -> str:

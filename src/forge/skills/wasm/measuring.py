@@ -6,7 +6,9 @@ Part of building the runtimes. What it has to compile for that is kept in the fo
 import json
 import sys
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from wasmtime import Engine, WasmtimeError
 from wasmtime import component as model
@@ -20,12 +22,25 @@ FUEL = 10_000_000_000
 NOTHING = {"js": "function run(input) { return input }", "py": "def run(input): return input"}
 
 
-def main(file: Path, folder: Path) -> dict[str, int]:
+MODULES = """
+import sys
+def run(input):
+    return sorted(name for name in sys.modules if name in sys.stdlib_module_names and name[0] != "_")
+"""
+
+
+def main(file: Path, folder: Path) -> dict[str, Any]:
     engine = new_engine()
     source = file.read_bytes()
     component = model.Component(engine, source)
     _keep(folder, compiled_name(sha256(source).hexdigest()), bytes(component.serialize()))
-    return {"baseline_bytes": _least_pages(engine, component, NOTHING[file.stem]) * PAGE}
+    told: dict[str, Any] = {
+        "baseline_bytes": _least_pages(engine, component, NOTHING[file.stem]) * PAGE,
+        "engine": version("wasmtime"),
+    }
+    if file.stem == "py":
+        told["modules"] = json.loads(_call(engine, component, MODULES, MOST_PAGES * PAGE))
+    return told
 
 
 def _keep(folder: Path, name: str, code: bytes) -> None:
@@ -49,13 +64,23 @@ def _least_pages(engine: Engine, component: model.Component, source: str) -> int
 
 
 def _works(engine: Engine, component: model.Component, source: str, memory_bytes: int) -> bool:
+    try:
+        _call(engine, component, source, memory_bytes)
+    except (WasmtimeError, ValueError):
+        return False
+    return True
+
+
+def _call(engine: Engine, component: model.Component, source: str, memory_bytes: int) -> str:
     linker = new_linker(engine, lambda *_: model.Variant("err", "not now"))
     store = new_store(engine, FUEL, memory_bytes, is_ours=True)
-    try:
-        entry = linker.instantiate(store, component).get_func(store, ENTRY)
-        return entry is not None and entry(store, source, '{"a":1}').tag == "ok"
-    except WasmtimeError:
-        return False
+    entry = linker.instantiate(store, component).get_func(store, ENTRY)
+    if entry is None:
+        raise ValueError(f"there is no {ENTRY}")
+    answer = entry(store, source, '{"a":1}')
+    if answer.tag != "ok":
+        raise ValueError(answer.payload)
+    return answer.payload
 
 
 if __name__ == "__main__":
