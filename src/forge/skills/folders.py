@@ -171,17 +171,15 @@ class SkillFolders:
     def _put(self, name: str, data: Mapping[str, bytes], root: int) -> None:
         """These files and no others; what could be executed still can be."""
         try:
-            self._fill(name, data, root)
+            self._exchange(name, data, root)
         except BaseException:
             _put_right(root)
             raise
 
-    def _fill(self, name: str, data: Mapping[str, bytes], root: int) -> None:
+    def _exchange(self, name: str, data: Mapping[str, bytes], root: int) -> None:
         new = _NEW + name
         os.mkdir(new, 0o700, dir_fd=root)
-        with Files(self.root / new, private=True) as files:
-            for path, content in data.items():
-                files.write(path, content, expect="")
+        _fill(self.root / new, data)
         if _exists(name, root):
             self._keep_modes(name, new, data)
             os.rename(name, _OLD + name, src_dir_fd=root, dst_dir_fd=root)
@@ -312,6 +310,31 @@ def _holds(files: Files, name: str, data: Mapping[str, bytes]) -> bool:
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {path: text.encode() for path, text in texts.items()}
+
+
+def _fill(folder: Path, data: Mapping[str, bytes]) -> None:
+    """A folder nobody else knows yet, with files whose paths are checked. All of it is on disk afterwards."""
+    for path, content in data.items():
+        file = folder / path
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as target:
+            target.write(content)
+            target.flush()
+            os.fsync(descriptor)
+    for inner in {
+        folder,
+        *(parent for path in data for parent in (folder / path).parents if folder in parent.parents),
+    }:
+        _sync(inner)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _leftovers(root: int) -> Iterator[str]:

@@ -22,6 +22,7 @@ from forge.terminal.client import Client, connect
 from forge.terminal.entry import show_error
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
+from forge.terminal.text import clean
 
 INSTALL_S = 300.0
 grant_option = click.option(
@@ -165,7 +166,7 @@ def _let_in(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wis
             continue
         _show(skill, wish)
         if skill.replaces is not None and not skill.is_same and not wish.force:
-            if not click.confirm(f"Replace version {skill.replaces}?", default=False, err=True):
+            if not click.confirm(f"Replace version {clean(skill.replaces)}?", default=False, err=True):
                 done.append(_refused(skill, "It was left as it is."))
                 continue
             force = True

@@ -97,7 +97,9 @@ class SkillParts:
         )
         async with AsyncExitStack() as stack:
             if is_server:
-                tidying = in_background(keep_tidy(database, keep), "old invocations of skills")
+                tidying = in_background(
+                    keep_tidy(database, self.runner.parts.files_dir, keep), "old invocations of skills"
+                )
                 await stack.enter_async_context(tidying)
             yield SkillHouse(skills, self._installs())
 

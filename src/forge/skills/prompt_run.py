@@ -11,7 +11,14 @@ from forge.llm.gateway import Gateway
 from forge.llm.messages import Message, StopReason, ToolCall, ToolResult, UserMessage, said
 from forge.llm.models import Prompt, Reply, Role
 from forge.llm.money import Spender
-from forge.skills.catalogue import MOST_FILE, MOST_FILES_NAMED, READ_SKILL_FILE, cut, read_skill_file
+from forge.skills.catalogue import (
+    MOST_BODY,
+    MOST_FILE,
+    MOST_FILES_NAMED,
+    READ_SKILL_FILE,
+    cut,
+    read_skill_file,
+)
 from forge.skills.quoting import on_one_line, section
 
 MOST_OUTPUT = 8_000
@@ -58,7 +65,7 @@ class PromptRuns:
 
 
 def _prompt(body: str, description: str, files: Mapping[str, str], input_json: str) -> Prompt:
-    known = [_SYSTEM, section("skill", f"It is for: {description}\n\n{body.strip()}")]
+    known = [_SYSTEM, section("skill", f"It is for: {description}\n\n{cut(body.strip(), MOST_BODY)}")]
     if files:
         named = [on_one_line(path, 300) for path in sorted(files)[:MOST_FILES_NAMED]]
         known.append("\n".join([_FILES, *(f"- {path}" for path in named)]))

@@ -43,9 +43,7 @@ class Recording:
             await store.replace_grants(tx, account_id, standing.name, grants)
         self.tell(tx, account_id, standing.name, "skill")
 
-    def tell(
-        self, tx: Tx, account_id: str, name: str, part: Literal["skill", "grants", "run", "removed"]
-    ) -> None:
+    def tell(self, tx: Tx, account_id: str, name: str, part: Literal["skill", "grants", "removed"]) -> None:
         """Appended last of all, just before the commit: many transactions share this stream."""
         fact = SkillChanged(skill=name, part=part)
         tx.before_commit(lambda: self._events.append(tx, account_stream(account_id), fact))

@@ -31,7 +31,8 @@ from forge.skills.local import Programs
 from forge.skills.manifest import SKILL_MD
 from forge.skills.models import Capability, Scope, SkillKind, Tier
 from forge.skills.prompt_run import PromptRuns
-from forge.skills.views import Purpose, SkillChanged, SkillRan, SkillRun
+from forge.skills.retention import NOBODY
+from forge.skills.views import Purpose, SkillInvoked, SkillRan, SkillRun
 from forge.skills.wasm.crew import Crew
 from forge.store.engine import Store
 
@@ -188,7 +189,7 @@ class Runner:
         allowed: Mapping[Capability, Scope],
     ) -> Result:
         """On behalf of nobody: what it keeps and writes is gone when it ends."""
-        nobody = f"nobody-{new_id()}"
+        nobody = f"{NOBODY}{new_id()}"
         invocation = Invocation(nobody, name, version, new_id(), None, {})
         try:
             return await self._run_script(invocation, files, text, limits, allowed)
@@ -201,10 +202,10 @@ class Runner:
             await store.delete_skill(tx, account_id, name)
 
     async def _finish(self, account_id: str, ran: SkillRun) -> None:
-        fact = SkillChanged(skill=ran.skill, part="run")
+        """Pages hear of it live; whoever comes later reads the log of the skill."""
         async with self.database.begin() as tx:
             await store.end_run(tx, ran)
-            tx.before_commit(lambda: self.events.append(tx, account_stream(account_id), fact))
+        await self.events.whisper(account_stream(account_id), SkillInvoked(skill=ran.skill, end=ran.end))
 
 
 def as_shown(run: SkillRun) -> SkillRun:

@@ -95,6 +95,7 @@ def _read_input(given: str) -> dict[str, Any]:
     text = _input_text(given)
     try:
         told = json.loads(text)
+        json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # what Python takes and JSON has not
     except (ValueError, RecursionError) as error:
         raise Invalid(
             f"--input is not JSON: {error}", hint="""Such as '{"text": "hello"}', or @FILE."""

@@ -1,6 +1,7 @@
 """Whether the source of a skill can be read, and has what is called: looked at as text, never executed."""
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -16,6 +17,8 @@ _JS = Language(tree_sitter_javascript.language())
 _PY = Language(tree_sitter_python.language())
 _MAGIC, _COMPONENT, _MODULE = b"\x00asm", b"\x0d\x00\x01\x00", b"\x01\x00\x00\x00"
 _NAMES = frozenset({"identifier", "property_identifier", "shorthand_property_identifier"})
+_RUN = re.compile(rb"\b(?:run|exports|default)\b")
+"""Without one of these there is no need to look closer."""
 _NO_RUN = "There is no function `run` in {path}."
 _RUN_HINT: Mapping[str, str] = {
     "skill.js": "Write `function run(input) { … }`; it takes an object and gives what can be JSON.",
@@ -71,7 +74,7 @@ def _javascript(path: str, data: bytes) -> Iterator[SkillProblem]:
         at = _first_error(root)
         told = f"`{at.type}` is missing here" if at.is_missing else "this cannot be read"
         yield _wrong(path, at.start_point.row + 1, told)
-    elif path in SCRIPTS and not any(_names_run(node) for node in _walk(root)):
+    elif path in SCRIPTS and not (_RUN.search(data) and any(_names_run(node) for node in _walk(root))):
         yield SkillProblem(message=_NO_RUN.format(path=path), hint=_RUN_HINT[path])
 
 

@@ -87,8 +87,7 @@ def _send_folder(client: Client, folder: Path) -> Staged:
     for path in content.left_out:
         click.echo(f"Left out, as it is no file: {clean(path)}", err=True)
     root = folder.resolve()
-    data = pack(content.files, below=root.name if SKILL_MD in content.files else "")
-    return _upload(client, data, {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
+    return _upload(client, pack(content.files), {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
 
 
 def _upload(client: Client, data: bytes, params: dict[str, str]) -> Staged:

@@ -156,6 +156,12 @@ async def delete_runs_before(tx: Tx, at: datetime) -> None:
     await tx.execute(sa.delete(skill_invocations).where(skill_invocations.c.at < at))
 
 
+async def delete_left(tx: Tx, prefix: str, before: datetime) -> None:
+    """What accounts that begin so have kept."""
+    is_left = (skill_kv.c.account_id.startswith(prefix, autoescape=True), skill_kv.c.changed_at < before)
+    await tx.execute(sa.delete(skill_kv).where(*is_left))
+
+
 def _record(row: Any) -> Record:
     return Record(
         name=row.name,

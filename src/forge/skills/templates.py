@@ -125,7 +125,7 @@ SCRIPT = '''\
 
 
 def run(input: dict) -> dict:
-    """JSON in, JSON out. There are no files, no network and no other programs here."""
+    """JSON in, JSON out. Nothing else is in reach but what Forge offers (fetch, kv, files, ...), once it is granted."""
     text = input.get("text", "")
     if not isinstance(text, str):
         return {"error": "`text` must be a text."}
@@ -161,7 +161,7 @@ SCRIPT_JS = """\
 // LEFT TO WRITE: what `run` does with what it gets. As it is, it only tidies a text and counts its words, so
 // that the skill can be tried.
 
-/** JSON in, JSON out. There are no files, no network and no other programs here. */
+/** JSON in, JSON out. Nothing else is in reach but what Forge offers (fetch, kv, files, ...), once it is granted. */
 function run(input) {
   const text = input.text ?? "";
   if (typeof text !== "string") {

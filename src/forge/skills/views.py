@@ -366,7 +366,16 @@ class SkillChanged(EventData):
 
     type: ClassVar[str] = "skill.changed"
     skill: str
-    part: Literal["skill", "grants", "run", "removed"]
+    part: Literal["skill", "grants", "removed"]
 
 
-EVENTS: tuple[type[EventData], ...] = (SkillChanged,)
+class SkillInvoked(EventData):
+    """A skill was run; its log has the details. Only whispered: there may be many."""
+
+    type: ClassVar[str] = "skill.invoked"
+    is_durable: ClassVar[bool] = False
+    skill: str
+    end: RunEnd
+
+
+EVENTS: tuple[type[EventData], ...] = (SkillChanged, SkillInvoked)

@@ -4655,10 +4655,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -7321,7 +7321,7 @@ export interface components {
              * Part
              * @enum {string}
              */
-            part: "skill" | "grants" | "run" | "removed";
+            part: "skill" | "grants" | "removed";
         };
         /**
          * SkillChangedEvent
@@ -7471,6 +7471,36 @@ export interface components {
             bytes: number;
             /** Is Text */
             is_text: boolean;
+        };
+        /**
+         * SkillInvoked
+         * @description A skill was run; its log has the details. Only whispered: there may be many.
+         */
+        SkillInvoked: {
+            /** Skill */
+            skill: string;
+            end: components["schemas"]["RunEnd"];
+        };
+        /**
+         * SkillInvokedEvent
+         * @description A skill was run; its log has the details. Only whispered: there may be many.
+         */
+        SkillInvokedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: null;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "skill.invoked";
+            data: components["schemas"]["SkillInvoked"];
         };
         /**
          * SkillKind
@@ -13744,7 +13774,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

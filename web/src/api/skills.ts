@@ -116,14 +116,15 @@ export async function exportSkill(name: string): Promise<Blob> {
   return accepted<Blob>(call);
 }
 
+/** It was run: its log has a line more. */
+export function refreshRuns(cache: QueryClient, skill: string): void {
+  void cache.invalidateQueries({ queryKey: skillRunsQuery(skill).queryKey });
+}
+
 type Changed = EventOf<"skill.changed">["data"];
 
 /** Something about a skill is different: read again what a page shows of it. */
-export function refreshSkill(cache: QueryClient, { skill, part }: Changed): void {
-  if (part === "run") {
-    void cache.invalidateQueries({ queryKey: skillRunsQuery(skill).queryKey });
-    return;
-  }
+export function refreshSkill(cache: QueryClient, { skill }: Changed): void {
   void cache.invalidateQueries({ queryKey: skillsQuery.queryKey });
   void cache.invalidateQueries({ queryKey: skillQuery(skill).queryKey, exact: true });
   void cache.invalidateQueries({

@@ -5,7 +5,7 @@ import { draftsQuery } from "./builder";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
-import { refreshSkill } from "./skills";
+import { refreshRuns, refreshSkill } from "./skills";
 import type { Event, Gate, Run } from "./types";
 
 /**
@@ -49,6 +49,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     void cache.invalidateQueries({ queryKey: draftsQuery.queryKey });
   } else if (event.type === "skill.changed") {
     refreshSkill(cache, event.data);
+  } else if (event.type === "skill.invoked") {
+    refreshRuns(cache, event.data.skill);
   }
 }
 

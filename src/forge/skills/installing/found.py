@@ -8,6 +8,7 @@ from forge.documents.frontmatter import Unusable, read_front_matter
 from forge.documents.nodes import Shape
 from forge.errors import ForgeError
 from forge.skills.contents import belongs, check_path, check_sizes
+from forge.skills.folders import is_name
 from forge.skills.manifest import SKILL_MD
 from forge.skills.models import SkillProblem
 from forge.workspace.paths import fold
@@ -24,7 +25,7 @@ class Found:
     """A folder that wants to be a skill. Whether it is one is another question."""
 
     name: str
-    """Of its folder; of one that is the whole tree, what its manifest says."""
+    """What its manifest says, if that can be a name; else that of its folder."""
     path: str
     """Of its folder in the tree; empty for the tree itself."""
     files: dict[str, bytes]
@@ -74,11 +75,15 @@ def _found(folder: str, files: dict[str, bytes], refused: dict[str, str], wrappe
         files[SKILL_MD] = files.pop(OTHER_SPELLING)
     left_out = sorted(path for path in files if not belongs(tuple(path.split("/"))))
     kept = {path: data for path, data in sorted(files.items()) if path not in set(left_out)}
-    is_named_by_itself = folder in ("", wrapper)
-    name = (
-        (said_name(kept[SKILL_MD]) if is_named_by_itself else None) or posixpath.basename(folder) or "skill"
-    )
-    problems = [*_refusals(refused), *_mistakes(kept), *_warnings(left_out)]
+    own = posixpath.basename(folder)
+    said = said_name(kept[SKILL_MD])
+    name = said if said and (is_name(said) or folder in ("", wrapper)) else own or "skill"
+    is_renamed = folder not in ("", wrapper) and own != name
+    problems = [
+        *_refusals(refused),
+        *_mistakes(kept),
+        *_warnings(left_out, own if is_renamed else None, name),
+    ]
     return Found(name, folder, kept, problems)
 
 
@@ -110,7 +115,10 @@ def _mistakes(files: Mapping[str, bytes]) -> Iterable[SkillProblem]:
             yield SkillProblem(message=f"On some machines {path[:200]} and {other[:200]} are the same file.")
 
 
-def _warnings(left_out: list[str]) -> Iterable[SkillProblem]:
+def _warnings(left_out: list[str], old_name: str | None, name: str) -> Iterable[SkillProblem]:
+    if old_name:
+        message = f"Its folder was called {old_name[:100]}; it gets the name its manifest has, {name}."
+        yield SkillProblem(message=message, is_warning=True)
     if left_out:
         more = f" and {len(left_out) - 1:,} more" if len(left_out) > 1 else ""
         message = f"{left_out[0][:200]}{more} is no part of a skill, and is left out."

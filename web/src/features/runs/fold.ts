@@ -104,6 +104,7 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "interview.delta":
     case "interviews.changed":
     case "skill.changed":
+    case "skill.invoked":
       return view; // These belong to the streams of the account, of conversations and of interviews.
     case "agent.started":
     case "agent.turn":

@@ -77,6 +77,7 @@ function say(event: Event): Said {
     case "interview.delta":
     case "interviews.changed":
     case "skill.changed":
+    case "skill.invoked":
       return null;
     default:
       return sayUnknown(event);
