@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useState } from "react";
 import { botsQuery } from "@/api/bots";
-import { refreshSkill, runSkill, skillFileQuery } from "@/api/skills";
+import { refreshRuns, runSkill, skillFileQuery } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
@@ -35,7 +35,7 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
   const run = useMutation({
     mutationFn: runSkill,
     meta: { isShownInPlace: true },
-    onSettled: () => refreshSkill(cache, { skill: name, part: "run" }),
+    onSettled: () => refreshRuns(cache, name),
   });
   const { input, problem } = readInput(text);
   const start = () => {

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-q
 import { getRouteApi } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
 import { useState } from "react";
-import { refreshSkill, skillQuery, testSkill } from "@/api/skills";
+import { refreshRuns, skillQuery, testSkill } from "@/api/skills";
 import type { SkillDetail, SkillTestReport } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -23,7 +23,7 @@ export function TestsTab() {
   const test = useMutation({
     mutationFn: testSkill,
     meta: { isShownInPlace: true },
-    onSettled: () => refreshSkill(cache, { skill: name, part: "run" }),
+    onSettled: () => refreshRuns(cache, name),
   });
   return (
     <div className="mx-auto max-w-[860px] space-y-3 p-4 max-sm:p-2">
