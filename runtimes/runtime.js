@@ -8,6 +8,7 @@ const evaluate = eval; // under another name it evaluates among the globals, not
 const global = globalThis;
 const MOST_TEXT = 8000;
 const RANDOM_AT_ONCE = 256;
+const ABOUT_ITSELF = /\b(?:context|settings)\b/; // asked for only where it is wanted
 const ASYNCHRONOUS =
   'run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async, await and promises.';
 
@@ -139,7 +140,7 @@ function isModule(source) {
 function load(source) {
   const module = { exports: {} };
   assign(global, { module, exports: module.exports });
-  if (source.includes('context') || source.includes('settings')) {
+  if (ABOUT_ITSELF.test(source)) {
     const context = ask('context', {});
     assign(global, { context, settings: context.settings ?? {} });
   }

@@ -87,6 +87,8 @@ from wit_world.imports import host
 
 MOST_TEXT = 8000
 FILE = "skill.py"
+ABOUT_ITSELF = re.compile(r"\b(context|settings)\b")
+"""Asked for only where it is wanted."""
 ASYNCHRONOUS = (
     "run is asynchronous, and a skill is not: whatever it calls answers at once. Leave out async and await."
 )
@@ -216,7 +218,7 @@ def load(source):
     except (SyntaxError, ValueError) as error:
         raise Failure("unusable", message_of(error)) from None
     names = {"__name__": "skill", "__builtins__": builtins, **CALLABLE}
-    if "context" in source or "settings" in source:
+    if ABOUT_ITSELF.search(source):
         names["context"] = context = ask("context")
         names["settings"] = context.get("settings") or {}
     exec(code, names)

@@ -104,6 +104,12 @@ def test_the_wheel_carries_the_web_app(wheel: Path):
     assert [name for name in names if re.fullmatch(r"forge/web/assets/.+\.js", name)]
 
 
+def test_the_wheel_carries_the_runtimes_of_skills_and_nothing_that_fits_one_machine_only(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        built = {name for name in archive.namelist() if name.startswith("forge/skills/wasm/built/")}
+    assert built == {f"forge/skills/wasm/built/{name}" for name in ("js.wasm", "py.wasm", "runtimes.json")}
+
+
 def test_the_wheel_carries_nothing_of_the_checkout(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}

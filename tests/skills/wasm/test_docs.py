@@ -1,0 +1,29 @@
+"""docs/wasm.md says what holds."""
+
+import re
+from pathlib import Path
+
+from tests.skills.wasm.running import MB, run
+
+from forge.skills.execution import LIMITS, Language
+from forge.skills.wasm.crew import Crew
+
+PAGE = (Path(__file__).parents[3] / "docs/wasm.md").read_text()
+
+
+async def test_every_module_that_is_promised_can_be_imported(crew: Crew):
+    listed = re.search(r"`(abc [a-z0-9\s]+)`", PAGE)
+    assert listed is not None
+    names = listed.group(1).split()
+    source = "".join(f"import {name}\n" for name in (*names, "urllib.parse", "xml.etree.ElementTree"))
+    ended = await run(crew, source + "def run(input):\n    return 'all'\n", Language.PY)
+    assert (ended.output, ended.error) == ("all", "")
+    assert len(names) > 60
+
+
+def test_the_limits_are_those_of_the_code():
+    memory = [f"{limits.memory_bytes // MB} MB" for limits in LIMITS.values()]
+    seconds = [f"{limits.seconds:g} s" for limits in LIMITS.values()]
+    fuel = [f"{limits.fuel // 10**9} billion" for limits in LIMITS.values()]
+    for title, cells in (("memory", memory), ("time", seconds), ("instructions", fuel)):
+        assert re.search(rf"^\| {title}[^|]*\| {re.escape(' | '.join(cells))} \|$", PAGE, re.MULTILINE)
