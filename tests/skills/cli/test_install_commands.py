@@ -120,6 +120,14 @@ def test_a_bare_name_is_never_a_folder_that_is_here(
     assert forge("skill", "install", "./local-name").code == 0
 
 
+def test_a_folder_may_be_called_otherwise_than_the_skill_in_it(forge: Terminal, tmp_path: Path):
+    folder = write_skill(tmp_path, "real-name").rename(tmp_path / "real-name-main")
+    assert forge("skill", "install", str(folder)).out == "● installed real-name 1.0.0\n"
+    (folder / "SKILL.md").write_text("no front matter")
+    refused = forge("skill", "install", str(folder))
+    assert (refused.code, "SKILL.md, line 1: " in refused.out) == (1, True)
+
+
 def test_an_archive_is_sent(forge: Terminal, tmp_path: Path):
     archive = tmp_path / "pack.zip"
     archive.write_bytes(pack(read_folder(write_skill(tmp_path, "from-zip")).files, below="from-zip"))
@@ -242,8 +250,9 @@ def test_a_person_at_a_terminal_is_asked_one_by_one(server: Server, forge: Termi
     write_skill(tmp_path, "asked", capabilities="kv", version="2.0.0")
     with open_screen(server.data_dir, "skill", "install", str(folder)) as screen:
         screen.wait_for("Replace version 1.0.0? [y/N]")
-        screen.type("\x03")
-        assert screen.end() == 130
+        screen.type("n\n")
+        screen.wait_for("asked: It was left as it is.")
+        assert screen.end() == 1
     assert forge("skill", "inspect", "asked", "--json").data["version"] == "1.0.0"
     with open_screen(server.data_dir, "skill", "update", "asked") as screen:
         screen.wait_for("It was granted until now.")

@@ -83,7 +83,7 @@ def test_an_input_comes_from_a_file_or_a_pipe_and_has_to_be_an_object(forge: Ter
     assert json.loads(forge(*run, f"@{path}").out)["words"] == 2
     assert json.loads(forge(*run, "-", stdin='{"text": "a"}').out)["words"] == 1
     assert forge(*run, f"@{tmp_path / 'none'}").code == 5
-    for given in ("{", "[1]", '"text"', "nul", "[" * 100_000):
+    for given in ("{", "[1]", '"text"', "nul", "[" * 100_000, '{"a": NaN}', '{"a": "\\ud800"}'):
         said = forge(*run, given)
         assert (said.code, said.out) == (2, "")
 
