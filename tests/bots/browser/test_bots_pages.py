@@ -250,10 +250,44 @@ def test_skills_say_whether_they_are_used(visit: Visit, server: Server, bot: dic
     page.keyboard.insert_text("[skills.haiku]\n\n[skills.sonnet]\n")
     page.keyboard.press("Control+s")
     expect(page.get_by_text("Saved skills.toml")).to_be_visible()
-    page.get_by_role("link", name="Skills").click()
+    page.get_by_role("main").get_by_role("link", name="Skills").click()
     rows = page.get_by_role("list", name="Skills").get_by_role("listitem")
     expect(rows.filter(has_text="haiku")).to_contain_text("in use")
     expect(rows.filter(has_text="sonnet")).to_contain_text("not used")
+    page.get_by_role("checkbox", name="Use haiku").click()
+    expect(rows.filter(has_text="haiku")).to_contain_text("off")
+
+
+def test_a_skill_is_attached_set_up_and_detached(visit: Visit, server: Server, bot: dict[str, Any]):
+    own = f"/api/v1/bots/{bot['slug']}/skills"
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{bot['slug']}/skills")
+    expect(page.get_by_text("No skills", exact=True)).to_be_visible()
+    page.keyboard.press("c")
+    page.get_by_role("searchbox", name="Find a skill").fill("summarize")
+    page.get_by_role("button", name="Attach summarize").click()
+    expect(page.get_by_role("button", name="Attach summarize")).to_have_count(0)
+    assert problems(page) == []
+    page.keyboard.press("Escape")
+    row = page.get_by_role("list", name="Skills").get_by_role("listitem").filter(has_text="summarize")
+    expect(row).to_contain_text("in use")
+    assert problems(page) == []
+    row.get_by_role("button", name="More about summarize").click()
+    page.get_by_role("menuitem", name="Set up").click()
+    page.get_by_label("Version").fill("^9")
+    page.get_by_label("Settings").fill("words = 50")
+    assert problems(page) == []
+    page.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("skills.toml wants the version ^9")
+    (made,) = server.call("GET", own)
+    assert (made["pin"], made["overrides"]) == ("^9", {"words": "50"})
+    row.get_by_role("button", name="More about summarize").click()
+    page.get_by_role("menuitem", name="Detach").click()
+    expect(page.get_by_text("No skills", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(row).to_contain_text("pinned to ^9")
+    assert server.call("GET", own) == [made]
 
 
 def test_settings_change_the_file_and_nothing_else_in_it(visit: Visit, bot: dict[str, Any]):

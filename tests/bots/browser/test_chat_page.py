@@ -49,6 +49,20 @@ SCENES: dict[str, Any] = {
         "match": {"latest": "steady"},
         "turns": [{"text": " ".join(f"goat{number}" for number in range(200)), "delay_s": 0.05}],
     },
+    "numbers": {
+        "match": {"latest": "numbers"},
+        "turns": [
+            {
+                "text": "I add them up.",
+                "tools": [
+                    {"use_skill": {"name": "add-up"}},
+                    {"run_skill": {"name": "add-up", "input": {"numbers": [20, 22]}}},
+                    {"run_skill": {"name": "add-up", "input": {}}},
+                ],
+            },
+            {"text": "It is **42**."},
+        ],
+    },
     "broken": {"match": {"latest": "broken"}, "turns": [{"text": "no", "fault": "400"}]},
     "tree": {"match": {"latest": "tree"}, "turns": [{"text": "A willow."}]},
     "bush": {"match": {"latest": "bush"}, "turns": [{"text": "A rose."}]},
@@ -105,6 +119,41 @@ def test_a_first_question_is_answered_with_code_tables_and_no_script(visit: Visi
     assert page.evaluate("navigator.clipboard.readText()").startswith("def area(")
     row = page.get_by_role("complementary", name="Conversations").get_by_role("link")
     expect(row).to_contain_text("A talk about gardens")
+
+
+ADDING = """\
+---
+name: add-up
+description: Adds numbers up.
+metadata:
+  forge-kind: script
+---
+Give it `numbers`.
+"""
+
+
+def test_what_an_answer_did_with_skills_is_seen_live_and_later(visit: Visit, parlour: Parlour, slug: str):
+    source = "var run = (input) => ({ sum: input.numbers.reduce((a, b) => a + b), note: '<b>no</b>' });\n"
+    files = {"SKILL.md": ADDING, "skill.js": source}
+    parlour.server.call("POST", "/api/v1/skills", {"name": "add-up", "files": files})
+    parlour.server.call("POST", f"/api/v1/bots/{slug}/skills", {"skill_name": "add-up"})
+    visitor = visit()
+    page = visitor.page
+    visitor.open(f"/bots/{slug}/chat")
+    say(page, "Add the numbers up.")
+    uses = log(page).get_by_role("list", name="Skills used").get_by_role("listitem")
+    expect(log(page)).to_contain_text("It is 42.")
+    expect(log(page)).to_contain_text("I add them up.")
+    for _ in range(2):
+        expect(uses).to_have_count(3)
+        expect(uses.nth(0)).to_contain_text(re.compile(r"took up\s*add-up\s*ok"))
+        expect(uses.nth(1)).to_contain_text(re.compile(r"ran\s*add-up\s*ok"))
+        expect(uses.nth(2)).to_contain_text(re.compile(r"ran\s*add-up\s*failed"))
+        page.reload()
+    uses.nth(1).get_by_text("add-up").first.click()
+    expect(uses.nth(1).get_by_text('"sum": 42')).to_be_visible()
+    expect(uses.nth(1)).to_contain_text("<b>no</b>")
+    assert problems(page) == []
 
 
 def test_words_appear_are_stopped_and_kept(visit: Visit, slug: str):

@@ -2,6 +2,8 @@
 
 import io
 from contextlib import redirect_stderr
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from forge.bots.chat.markdown import ModelMarkdown, split_settled
+from forge.bots.chat.models import SkillUse, UseState
 from forge.bots.chat.show import LiveView, PlainView, marked
 from forge.bots.mcp.plain import plain
 
@@ -138,3 +141,38 @@ def test_descriptions_are_one_visible_line(text: str):
     line = plain(text)
     assert len(line) <= 500 and line == " ".join(line.split())
     assert line.isprintable() or "\u200d" in line
+
+
+def use(state: UseState, **more: Any) -> SkillUse:
+    values: dict[str, Any] = {"skill": "weather", "how": "ran", "duration_ms": 1234, **more}
+    return SkillUse(id="1", state=state, started_at=datetime(2026, 3, 1, tzinfo=UTC), **values)
+
+
+def test_skills_are_a_line_each_between_what_was_said():
+    out = Console(file=io.StringIO(), width=60, height=20, color_system=None, force_terminal=False)
+    view = LiveView(out)
+    view.begin("")
+    view.text("I look.")
+    view.skill(use(UseState.RUNNING))
+    view.skill(use(UseState.DONE))
+    view.text("\n\nCold.")
+    view.end("I look.\n\nCold.")
+    assert isinstance(out.file, io.StringIO)
+    lines = [line.rstrip() for line in out.file.getvalue().splitlines() if line.strip()]
+    assert lines == ["I look.", "✓ ran weather, 1,234 ms", "Cold."]
+
+
+def test_a_pipe_gets_the_answer_and_nothing_of_skills(capsys: pytest.CaptureFixture[str]):
+    view = PlainView()
+    view.begin("")
+    view.text("I look.")
+    view.skill(use(UseState.RUNNING))
+    view.skill(use(UseState.FAILED, output="No network.\x1b[2J\nAnd more."))
+    view.skill(use(UseState.DONE, how="read", path="notes.md", duration_ms=None))
+    view.end("I look.\n\nNo.")
+    said = capsys.readouterr()
+    assert said.out == "I look.\n\nNo.\n"
+    assert said.err.splitlines() == [
+        "✗ ran weather, 1,234 ms: No network.�[2J",
+        "✓ read notes.md of weather",
+    ]
