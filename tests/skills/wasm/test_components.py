@@ -1,10 +1,13 @@
 """Components that somebody compiled: what they may be, and what becomes of those that are something else."""
 
+from pathlib import Path
+
 import pytest
 import wasmtime
 from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
 
 from forge.skills.execution import Ended, HostError, Language, RunEnd, RunLimits
+from forge.skills.wasm import compiled
 from forge.skills.wasm.crew import Crew
 
 ENTRY = '(func (export "run") (param "input" string) (result (result string (error string)))'
@@ -221,3 +224,15 @@ async def test_wasi_without_anything_in_it_is_harmless(crew: Crew):
     source = component(GIVE.format(tag=0), before=before)
     assert await crew.check(source) is None
     assert (await run_wasm(crew, source)).end is RunEnd.DONE
+
+
+async def test_a_component_made_to_keep_the_compiler_busy_is_given_up_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(compiled, "COMPILE_S", 1.0)
+    branch = "(if (local.get 0) (then (local.set 0 (i32.add (local.get 0) (i32.const 1)))))"
+    bomb = component(branch * 30_000 + GIVE.format(tag=0))
+    async with Crew(tmp_path / "cache") as crew:
+        assert await crew.check(bomb) == "It takes longer than 1 seconds to compile."
+        assert list((tmp_path / "cache").iterdir()) == []
+        assert (await run(crew, "function run() { return 1 }")).output == 1
