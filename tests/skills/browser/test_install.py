@@ -121,6 +121,7 @@ def test_what_would_be_replaced_is_shown_and_waits_for_a_yes(visit: Visit, serve
     upload(visitor.page, {f"{name}/SKILL.md": manifest(name) + "More.\n", f"{name}/notes.md": "New."})
     expect(dialog.get_by_role("list", name="Files").get_by_text("changed")).to_have_count(2)
     expect(dialog.get_by_role("button", name="Install", exact=True)).to_be_disabled()
+    expect(dialog).to_contain_text("The one in the library is local.")
     dialog.get_by_role("checkbox", name="Replace version 1.0.0").check()
     dialog.get_by_role("button", name="Install", exact=True).click()
     expect(dialog.get_by_role("list", name="Results")).to_contain_text("replaced")
@@ -155,6 +156,22 @@ def test_a_refusal_keeps_what_was_typed(visit: Visit):
     dialog.get_by_text("Git", exact=True).click()
     expect(dialog.get_by_label("Address of the repository")).to_have_value("ssh://nowhere.invalid/skills.git")
     expect(dialog.get_by_label("Folder in it")).to_have_value("skills/one")
+
+
+def test_a_registry_that_cannot_be_read_is_not_added(visit: Visit, server: Server):
+    visitor = visit()
+    page = visitor.page
+    visitor.open("/settings/registries")
+    page.get_by_role("button", name="Add a registry").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Address of the index").fill("https://127.0.0.1:9/index.json")
+    dialog.get_by_label("Name").fill("Our Team")
+    expect(dialog.get_by_role("button", name="Add", exact=True)).to_be_disabled()
+    dialog.get_by_label("Name").fill("team")
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_be_visible()
+    expect(dialog.get_by_label("Address of the index")).to_have_value("https://127.0.0.1:9/index.json")
+    assert server.call("GET", "/api/v1/skill-registries") == []
 
 
 def test_a_thousand_skills_are_found_filtered_and_chosen(visit: Visit):

@@ -1,12 +1,14 @@
+import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import { skillsQuery } from "@/api/skills";
 import type { StagedSkill } from "@/api/types";
 import { CheckField } from "@/ui/CheckField";
 import { Fact, Facts } from "@/ui/KeyValues";
 import { Tag } from "../../Badges";
 import { AskList } from "../../grants/AskList";
 import { TierField } from "../../grants/TierField";
-import { KINDS, whereFrom } from "../../words";
+import { KINDS, TIERS, whereFrom } from "../../words";
 import { canInstall, type Decision } from "../choices";
 import { Files } from "./Files";
 import { Mistakes } from "./Mistakes";
@@ -74,6 +76,7 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
           </Part>
           <Part title="How far you trust it">
             <TierField value={decision.tier} onChange={(tier) => change({ tier })} />
+            {replaces && <TierNow name={skill.name} />}
             {kind === "local" && decision.tier !== "local" && (
               <p className="mt-2 text-wait">
                 It is a program, and those run at the tier local only: it would be installed, and not run.
@@ -92,6 +95,12 @@ const kindOf = ({ manifest }: StagedSkill): keyof typeof KINDS => {
 };
 
 const versionOf = ({ manifest }: StagedSkill): string => manifest?.metadata?.version ?? "";
+
+/** Whoever trusted the one that is there did not read this one. */
+function TierNow({ name }: { name: string }) {
+  const tier = useQuery(skillsQuery).data?.find((skill) => skill.name === name)?.tier;
+  return tier && <p className="mt-2 text-dim">The one in the library is {TIERS[tier].word}.</p>;
+}
 
 function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
