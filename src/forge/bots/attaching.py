@@ -77,9 +77,10 @@ class Attaching:
         return view
 
     async def offer(self, account_id: str, bot: Bot, name: str) -> Offer | None:
+        """None when the bot cannot take it up."""
         entries, _ = await self._read(bot)
-        offers = await self._shelf.offers(account_id, entries)
-        return next((one for one in offers if one.seen.name == name), None)
+        named = [entry for entry in entries if entry.skill_name == name]
+        return next(iter(await self._shelf.offers(account_id, named)), None)
 
     async def having(self, bots: Iterable[Bot]) -> dict[str, list[str]]:
         """The slugs of the bots that name each skill, enabled or not. A file that cannot be read names none."""
