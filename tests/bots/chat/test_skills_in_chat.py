@@ -94,6 +94,7 @@ async def test_a_skill_is_taken_up_read_and_run_and_the_answer_has_all_that_was_
     system = str(first["system"])
     assert "- poems: Use it for poems." in system and "- weather (runnable): Use it for weather." in system
     assert "This is how weather is done." not in system and "Write four lines." not in system
+    assert "- run_skill runs one" in system
     enums = {tool["name"]: tool["input_schema"]["properties"]["name"]["enum"] for tool in first["tools"]}
     assert enums == {
         "use_skill": ["poems", "weather"],
@@ -130,6 +131,7 @@ async def test_what_an_answer_took_counts_all_of_its_turns(talking: Open):
         answer = await talk.say("Write")
         usage = [entry.usage for entry in talk.server.requests() if "<soul>" in str(entry.body.get("system"))]
     assert answer.answer is not None and len(usage) == 2
+    assert all("run_skill" not in str(sent) for sent in talk.sent())
     assert answer.answer.usage.output == sum(one.output_tokens for one in usage if one)
     assert answer.answer.usage.sent == sum(one.prompt_tokens for one in usage if one)
 
