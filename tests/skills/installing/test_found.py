@@ -91,6 +91,12 @@ def test_what_was_cached_is_left_out_with_a_word():
     assert found.mistake is None
 
 
+def test_one_in_a_folder_of_another_name_gets_its_own():
+    (found,) = find_skills({"x/Old_Name/SKILL.md": manifest("notes"), "y": b""})
+    assert (found.name, found.path, reason(found)) == ("notes", "x/Old_Name", None)
+    assert told(found) == ["Its folder was called Old_Name; it gets the name its manifest has, notes."]
+
+
 ODD: dict[str, tuple[dict[str, bytes], str | None]] = {
     "plain": ({"SKILL.md": manifest("plain")}, None),
     "windows": ({"SKILL.md": manifest("windows").replace(b"\n", b"\r\n")}, None),
@@ -99,7 +105,6 @@ ODD: dict[str, tuple[dict[str, bytes], str | None]] = {
     "tiered": ({"SKILL.md": manifest("tiered", "metadata:\n  forge-tier: local\n")}, None),
     "binary": ({"SKILL.md": manifest("binary"), "logo.png": b"\x89PNG\xff\x00"}, None),
     "built": ({"SKILL.md": manifest("built"), "dist/run.js": b"run()"}, None),
-    "other": ({"SKILL.md": manifest("another")}, "`name` is another, and the folder is other."),
     "Capital": ({"SKILL.md": manifest("Capital")}, "`name` is not written as it must be."),
     "two--hyphens": ({"SKILL.md": manifest("two--hyphens")}, "`name` is not written as it must be."),
     "nameless": ({"SKILL.md": b"---\ndescription: x\n---\n"}, "`name` is missing."),
