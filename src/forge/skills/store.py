@@ -61,12 +61,6 @@ async def list_records(tx: Tx, account_id: str) -> dict[str, Record]:
     return {row.name: _record(row) for row in rows}
 
 
-async def change_tier(tx: Tx, account_id: str, name: str, tier: Tier, at: datetime) -> None:
-    table = skill_records
-    is_it = (table.c.account_id == account_id, table.c.name == name)
-    await tx.execute(sa.update(table).where(*is_it).values(tier=tier.value, changed_at=at))
-
-
 async def delete_skill(tx: Tx, account_id: str, name: str) -> None:
     """All but the log of what it did."""
     records, grants, kept = skill_records, skill_grants, skill_kv
