@@ -102,12 +102,9 @@ async def open_forge(
 ) -> AsyncGenerator[Forge]:
     """Everything started in order; everything stopped in the opposite order, whatever happens."""
     async with AsyncExitStack() as stack:
+        is_server = role is Role.SERVER
         telemetry = _open_telemetry(settings, stack, role, terminal=terminal)
-        store = Store(settings.store_url)
-        stack.push_async_callback(store.close)
-        await migrate(store)
-        vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
-        await vault.check_key()
+        store, vault = await _open_store(settings, stack)
         accounts = Accounts(store, vault, address, session_days=settings.session_days)
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
@@ -118,7 +115,7 @@ async def open_forge(
         audit = _wire_audits(settings, store, events, workspaces, sandboxes)
         hands = Hands(gateway, events, store, sandboxes)
         skills, memories = _wire_skills(settings, hands, vault)
-        await stack.enter_async_context(skills.crew(is_server=role is Role.SERVER))
+        await stack.enter_async_context(skills.crew(is_server=is_server))
         agent = AgentKind(hands, workspaces, WorkspaceSkills())
         parts, talks = _wire_talks(settings, hands, catalog, skills, memories)
         own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
@@ -127,8 +124,8 @@ async def open_forge(
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
         await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
-        bots = await stack.enter_async_context(parts.open(runs, is_server=role is Role.SERVER))
-        opened = skills.open(door_of(bots.bots), is_server=role is Role.SERVER)
+        bots = await stack.enter_async_context(parts.open(runs, is_server=is_server))
+        opened = skills.open(door_of(bots.bots), is_server=is_server)
         if not store.is_sqlite:
             await _hear_other_processes(settings, events, stack)
         yield Forge(
@@ -164,6 +161,16 @@ def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, te
     for name in unknown_names(environment()):
         log.warning("%s is set, but there is no such setting", name)
     return telemetry
+
+
+async def _open_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store, Vault]:
+    """Migrated, and with a key that fits the secrets in it."""
+    store = Store(settings.store_url)
+    stack.push_async_callback(store.close)
+    await migrate(store)
+    vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
+    await vault.check_key()
+    return store, vault
 
 
 def default_models(settings: Settings) -> dict[ModelRole, str]:

@@ -95,3 +95,14 @@ async def test_bots_of_others_and_deleted_ones_are_not_counted(shop: Workshop):
     assert await shop.bots.having(ME) == {"summarize": ["atlas"]}
     await shop.bots.delete(ME, "atlas", by="Ada")
     assert await shop.bots.having(ME) == {}
+
+
+async def test_skills_that_do_not_get_along_are_not_given_to_one_bot(shop: Workshop):
+    for name, more in (("loud", ""), ("quiet", "metadata:\n  forge-conflicts: loud\n")):
+        folder = shop.data_dir / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Is {name}.\n{more}---\n\nDo it.\n")
+    await shop.bots.attach(ME, "atlas", NewBotSkill(skill_name="quiet"), by="Ada")
+    with pytest.raises(Conflict, match="cannot be used together with loud"):
+        await shop.bots.attach(ME, "atlas", NewBotSkill(skill_name="loud"), by="Ada")
+    assert await messages(shop) == ["Attach quiet", "Created"]

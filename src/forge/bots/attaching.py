@@ -39,6 +39,8 @@ class Attaching:
         attached all the same, and says what is missing."""
         _check_pin(new.version)
         name = new.skill_name
+        entries, _ = await self._read(bot)
+        await self._hands.check_together([*(one.skill_name for one in entries), name])
         await self._hands.take(account_id, name)
 
         def add(text: str, entries: list[SkillEntry]) -> str:

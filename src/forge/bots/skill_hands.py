@@ -56,6 +56,10 @@ class SkillHands(Protocol):
         """Whatever the skill does is an end; raises when nothing could be run."""
         ...
 
+    async def check_together(self, names: Iterable[str]) -> None:
+        """Raises Conflict when two of these cannot be used by one bot."""
+        ...
+
     async def take(self, account_id: str, name: str) -> None:
         """Have it in the library: a starter is copied. Raises NotFound."""
         ...

@@ -7,6 +7,7 @@ from forge.bots.skill_hands import SkillCall, SkillSeen
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.library import Library
+from forge.skills.relations.graph import check_together
 from forge.skills.views import SkillRan, SkillState
 
 RunSkill = Callable[[str, str, SkillCall], Awaitable[SkillRan]]
@@ -34,6 +35,9 @@ class LibraryHands:
 
     async def run(self, account_id: str, name: str, call: SkillCall) -> SkillRan:
         return await self.run_skill(account_id, name, call)
+
+    async def check_together(self, names: Iterable[str]) -> None:
+        check_together(names, self.knowing.read(await self.knowing.snapshots()))
 
     async def take(self, account_id: str, name: str) -> None:
         await self.library.take(name)

@@ -90,6 +90,9 @@ class MadeUpSkills:
         self.calls.append((name, call))
         return await self.doing[name](call)
 
+    async def check_together(self, names: Iterable[str]) -> None:
+        """All of them get along."""
+
     async def take(self, account_id: str, name: str) -> None:
         if name not in self.skills:
             raise NotFound(f"There is no {name}.")

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from forge.errors import Unavailable
 from forge.kernel.background import end
 from forge.skills.execution import MAX_INPUT, Ended, HostCall, Language, Program, RunEnd, RunLimits
 from forge.skills.wasm.compiled import CompiledFiles, Component, Uncompilable
@@ -53,7 +54,13 @@ class Crew:
 
     def warm(self, language: Language) -> None:
         """Has the runtime of a language compiled, beside everything else, so that the first call need not wait."""
-        self._keep(asyncio.create_task(self._files.find(_runtime(language)), name=f"warm {language}"))
+        self._keep(asyncio.create_task(self._compile(language), name=f"the runtime of {language}"))
+
+    async def _compile(self, language: Language) -> None:
+        try:
+            await self._files.find(_runtime(language))
+        except Unavailable as error:  # whoever runs a script is told the same
+            log.warning("scripts in %s cannot be run: %s %s", language, error.message, error.hint or "")
 
     async def check(self, source: bytes) -> str | None:
         """Why this component cannot be a skill; None if it can."""
