@@ -40,6 +40,7 @@ PAGES = {
     "/": "Home",
     "/forge": "Forge",
     "/bots": "Bots",
+    "/skills": "Skills",
     "/runs": "Runs",
     "/workspaces": "Workspaces",
     "/audits": "Audits",

@@ -1,0 +1,225 @@
+"""Skills in a browser: found, looked at, granted, run, revoked, edited behind one's back, removed."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize, expect
+from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from tests.browser.test_accessibility import problems
+from tests.support.server import Server
+
+from forge.kernel.ids import new_id
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[..., Visitor]
+
+MANIFEST = """\
+---
+name: {name}
+description: Greets people by name, and knows them again.
+metadata:
+  version: "1.2.0"
+  forge-kind: script
+  forge-capabilities: http_get kv log
+  forge-hosts: api.example.com
+---
+# Greeter
+
+Call it with a **name**.
+"""
+SOURCE = """\
+function run(input) {
+  const times = Number(kv.get(input.name) || 0) + 1;
+  kv.set(input.name, String(times));
+  console.log("greeting " + input.name);
+  return { text: "Hello " + input.name, times };
+}
+"""
+CASE = '{"name": "greets Ada", "input": {"name": "Ada"}, "expect": {"text": "Hello Ada"}}'
+
+
+@pytest.fixture
+def skill(server: Server) -> dict[str, Any]:
+    """A script that no other test knows. It asks for a host and for notes, and has nothing yet."""
+    name = f"greeter-{new_id()[-6:].lower()}"
+    files = {"SKILL.md": MANIFEST.format(name=name), "skill.js": SOURCE, "tests/greets.json": CASE}
+    return server.call("POST", "/api/v1/skills", {"name": name, "files": files})
+
+
+def row(page: Page, capability: str) -> Locator:
+    return (
+        page.get_by_role("list", name="What it asks for").get_by_role("listitem").filter(has_text=capability)
+    )
+
+
+def run_in_drawer(page: Page, text: str) -> Locator:
+    """What came of it."""
+    page.get_by_role("button", name=re.compile("^Run")).click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_role("textbox", name="Input").fill(text)
+    drawer.get_by_role("button", name=re.compile("^Run")).click()
+    return drawer.get_by_role("region", name="Result")
+
+
+def test_the_library_shows_what_fits_and_keeps_it_in_the_address(
+    visit: Visit, server: Server, skill: dict[str, Any]
+):
+    visitor = visit()
+    page, name = visitor.page, skill["name"]
+    visitor.press("g")
+    visitor.press("s")
+    card = page.get_by_role("list", name="Skills").get_by_role("link", name=name)
+    expect(card).to_contain_text("needs review")
+    expect(card).to_contain_text("fetch from the web, not granted")
+    visitor.press("/")
+    page.keyboard.type(f"{name} knows")
+    expect(page.get_by_role("list", name="Skills").get_by_role("link")).to_have_count(1)
+    page.get_by_label("Kind").select_option("prompt")
+    expect(page.get_by_text("No skill fits")).to_be_visible()
+    page.get_by_label("Kind").select_option("script")
+    expect(card).to_be_visible()
+    page.wait_for_url(re.compile(r"kind=script"))
+    page.reload()
+    expect(page.get_by_label("Search the skills")).to_have_value(f"{name} knows")
+    expect(page.get_by_role("list", name="Skills").get_by_role("link")).to_have_count(1)
+    kv = {"grants": [{"capability": "kv"}, {"capability": "http_get"}], "folder_hash": skill["folder_hash"]}
+    server.call("PUT", f"/api/v1/skills/{name}/grants", kv)
+    expect(card).not_to_contain_text("needs review")
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_url(re.compile(r"/skills$"))
+
+
+def test_a_skill_is_granted_run_and_revoked(visit: Visit, server: Server, skill: dict[str, Any]):
+    visitor = visit()
+    page, name = visitor.page, skill["name"]
+    visitor.open("/skills")
+    page.get_by_role("list", name="Skills").get_by_role("link", name=name).click()
+    expect(page.get_by_text("Greeter", exact=True)).to_be_visible()
+    result = run_in_drawer(page, '{"name": "Ada"}')
+    expect(result).to_contain_text("refused")
+    page.get_by_role("dialog").get_by_role("link", name="Look at what it may do").click()
+    page.wait_for_url(re.compile(r"/permissions$"))
+
+    page.get_by_role("checkbox", name="Fetch from the web").check()
+    page.get_by_role("checkbox", name="Keep notes").check()
+    hosts = row(page, "http_get").get_by_label("Hosts")
+    hosts.fill("no host at all")
+    hosts.press("Enter")
+    expect(row(page, "http_get")).to_contain_text("A host is written like")
+    hosts.fill("example.org")
+    hosts.press("Enter")
+    page.get_by_role("button", name="Grant 2").click()
+    expect(row(page, "kv").get_by_text("granted", exact=True)).to_be_visible()
+    granted = {one["capability"]: one["scope"]["hosts"] for one in known(server, name)["grants"]}
+    assert granted == {"http_get": ["api.example.com", "example.org"], "kv": []}
+
+    result = run_in_drawer(page, '{"name": "Ada"}')
+    expect(result).to_contain_text('"Hello Ada"')
+    expect(result).to_contain_text("greeting Ada")
+    expect(result).to_contain_text(re.compile("keep notes .2"))
+    assert problems(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Revoke kv").click()
+    expect(row(page, "kv").get_by_text("not granted")).to_be_visible()
+    assert [one["capability"] for one in known(server, name)["grants"]] == ["http_get"]
+    page.get_by_role("link", name="Runs", exact=True).last.click()
+    rows = page.get_by_role("table", name="Runs").get_by_role("row")
+    expect(rows).to_have_count(3)
+    rows.nth(1).get_by_role("button").click()
+    expect(page.get_by_role("region", name="Log")).to_contain_text("greeting Ada")
+
+
+def known(server: Server, name: str) -> dict[str, Any]:
+    return server.call("GET", f"/api/v1/skills/{name}")
+
+
+def test_an_edit_behind_ones_back_is_noticed_before_anything_is_granted(
+    visit: Visit, server: Server, skill: dict[str, Any]
+):
+    visitor = visit()
+    page, name = visitor.page, skill["name"]
+    visitor.open(f"/skills/{name}/permissions")
+    page.get_by_role("checkbox", name="Keep notes").check()
+    with (Path(skill["folder"]) / "skill.js").open("a") as source:
+        source.write("// and more\n")
+    page.get_by_role("button", name="Grant 1").click()
+    expect(page.get_by_text("was edited while you looked at it")).to_be_visible()
+    assert known(server, name)["grants"] == []
+    page.get_by_role("checkbox", name="Keep notes").check()
+    page.get_by_role("button", name="Grant 1").click()
+    expect(row(page, "kv").get_by_text("granted", exact=True)).to_be_visible()
+    with (Path(skill["folder"]) / "skill.js").open("a") as source:
+        source.write("// and still more\n")
+    page.reload()
+    expect(row(page, "kv").get_by_text("edited since")).to_be_visible()
+    expect(page.get_by_text("that no longer counts")).to_be_visible()
+
+
+def test_the_source_is_shown_and_the_tests_run(visit: Visit, server: Server, skill: dict[str, Any]):
+    visitor = visit()
+    page, name = visitor.page, skill["name"]
+    (Path(skill["folder"]) / "icon.bin").write_bytes(bytes(range(256)))
+    visitor.open(f"/skills/{name}/source")
+    files = page.get_by_role("navigation", name="Files")
+    expect(page.get_by_role("region", name="File")).to_contain_text("description: Greets people")
+    files.get_by_role("link", name="skill.js").click()
+    expect(page.get_by_role("region", name="File")).to_contain_text("function run(input)")
+    files.get_by_role("link", name="icon.bin").click()
+    expect(page.get_by_role("region", name="File")).to_contain_text("no text")
+    page.get_by_role("link", name="Tests", exact=True).click()
+    page.get_by_role("button", name="Run the tests").click()
+    cases = page.get_by_role("region", name="Result").get_by_role("list", name="Cases")
+    expect(cases).to_contain_text("greets Ada")
+    expect(cases).to_contain_text("failed")
+    wish = {"grants": [{"capability": "kv"}], "folder_hash": known(server, name)["folder_hash"]}
+    server.call("PUT", f"/api/v1/skills/{name}/grants", wish)
+    page.get_by_role("button", name="Run the tests").click()
+    expect(cases).to_contain_text("passed")
+
+
+def test_a_skill_is_carried_away_and_removed(visit: Visit, skill: dict[str, Any]):
+    visitor = visit()
+    page, name = visitor.page, skill["name"]
+    visitor.open(f"/skills/{name}")
+    page.get_by_role("button", name="More").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Export").click()
+    assert download.value.suggested_filename == f"{name}.zip"
+    assert download.value.path().read_bytes().startswith(b"PK")
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Remove…").click()
+    page.get_by_label(f"Type {name} to confirm").fill(name)
+    page.get_by_role("button", name="Remove the skill").click()
+    page.wait_for_url(re.compile(r"/skills$"))
+    expect(page.get_by_role("list", name="Skills").get_by_role("link").first).to_be_visible()
+    expect(page.get_by_role("list", name="Skills").get_by_role("link", name=name)).to_have_count(0)
+
+
+LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
+)
+def test_every_page_can_be_used_by_everybody(
+    visit: Visit, skill: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
+):
+    visitor = visit(scheme=scheme, viewport=viewport)
+    page, name = visitor.page, skill["name"]
+    found: dict[str, list[str]] = {}
+    for tab in ("", "/source", "/permissions", "/runs", "/tests"):
+        visitor.open(f"/skills/{name}{tab}")
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+        expect(page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
+        found[tab] = [*problems(page), *too_wide(page)]
+    assert found == {tab: [] for tab in found}
+
+
+def too_wide(page: Page) -> list[str]:
+    at_rest(page)
+    width, room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    return [f"{width} px wide, for {room}"] if width > room else []
