@@ -11,7 +11,9 @@ from forge.kernel.background import in_background
 from forge.kernel.clock import now
 from forge.skills import kv
 from forge.skills import store as rows
+from forge.skills.execution import RunEnd
 from forge.skills.kv import Whose
+from forge.skills.models import SkillKind, Tier
 from forge.skills.retention import NOBODY, keep_tidy
 from forge.skills.tables import skill_kv
 from forge.skills.views import SkillRun
@@ -24,10 +26,10 @@ def a_run(run_id: str, days: int) -> SkillRun:
         skill="counts",
         version="1",
         folder_hash="0",
-        kind="script",
-        tier="untrusted",
+        kind=SkillKind.SCRIPT,
+        tier=Tier.UNTRUSTED,
         purpose="api",
-        end="done",
+        end=RunEnd.DONE,
         input_hash="0",
         duration_ms=1,
         at=now() - timedelta(days=days),

@@ -11,6 +11,7 @@ from tests.support.live import Live, live, settings_for
 from forge.kernel.clock import now
 from forge.skills import store
 from forge.skills.execution import RunEnd
+from forge.skills.models import SkillKind, Tier
 from forge.skills.views import SkillRun
 
 COUNTS = "function run(input) { const n = (kv.get('n') ?? 0) + 1; kv.set('n', n); return { n }; }\n"
@@ -39,6 +40,23 @@ async def test_a_new_skill_is_ones_own_and_granted_nothing(desk: Desk):
         in (
             await desk.refused("POST", "/skills", json={"name": "counts", "files": script("counts", COUNTS)})
         )[1].lower()
+    )
+
+
+async def test_a_frame_is_files_that_can_be_created_as_they_are(desk: Desk):
+    wish = {"name": "adder", "kind": "script", "language": "js", "description": 'Says "a: b"\n--- and more'}
+    made = await desk.ask("POST", "/skills/frame", json=wish)
+    assert {"SKILL.md", "skill.js"} <= set(made["files"])
+    assert (await desk.refused("GET", "/skills/adder"))[0] == 404
+    created = await desk.create("adder", made["files"])
+    assert (created["state"], created["problems"], created["description"]) == (
+        "ready",
+        [],
+        wish["description"],
+    )
+    assert (await desk.refused("POST", "/skills/frame", json={**wish, "description": " "}))[0] == 422
+    assert (
+        "no component" in (await desk.refused("POST", "/skills/frame", json={**wish, "language": "wasm"}))[1]
     )
 
 
@@ -128,6 +146,14 @@ async def test_a_grant_that_means_nothing_is_refused(desk: Desk, wish: dict[str,
     assert told in message
 
 
+async def test_a_grant_goes_as_far_as_is_said_and_as_asked_only_when_nothing_is(desk: Desk):
+    await desk.create("reads", script("reads", COUNTS, capabilities="read_file", files="/srv/data"))
+    asked = await desk.grant("reads", "read_file")
+    assert asked["grants"][0]["scope"]["roots"] == ["/srv/data"]
+    own = await desk.grant("reads", {"capability": "read_file", "scope": {}})
+    assert own["grants"][0]["scope"]["roots"] == []
+
+
 async def test_a_program_runs_at_the_tier_local_only(desk: Desk):
     await desk.create("twice", {"SKILL.md": skill_md("twice", kind="local"), "scripts/run.py": PROGRAM})
     await desk.grant("twice", "exec_command")
@@ -144,8 +170,8 @@ async def test_a_run_whose_process_died_says_so(either_desk: Desk):
         skill="gone",
         version="1",
         folder_hash="0",
-        kind="script",
-        tier="untrusted",
+        kind=SkillKind.SCRIPT,
+        tier=Tier.UNTRUSTED,
         purpose="chat",
         end=RunEnd.RUNNING,
         input_hash="0",

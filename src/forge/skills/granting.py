@@ -55,7 +55,8 @@ def _scope_of(name: str, kind: SkillKind, wish: GrantWish, wanted: dict[Capabili
             hint=f"It asks for {asked}.",
             field="grants",
         )
-    scope = _only(capability, wish.scope) if wish.scope != Scope() else wanted[capability]
+    is_said = "scope" in wish.model_fields_set
+    scope = _only(capability, wish.scope) if is_said else wanted[capability]
     if not _covers_something(kind, capability, scope):
         raise _covers_nothing(name, capability)
     return scope

@@ -81,7 +81,7 @@ class GrantWish(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     capability: Capability
-    scope: Scope = Scope()
+    scope: Scope = Field(default=Scope(), description="Left out: as far as the skill asks.")
 
 
 class Grant(GrantWish):

@@ -181,7 +181,7 @@ async def test_what_was_allowed_in_the_interview_is_granted_for_the_folder_as_it
     await bench.begin(about(written()))
     await bench.create(about(written()), request)
     known = await Knowing(bench.shop.database, bench.library).one(ME, request.name)
-    assert (known.tier, known.record.source.type) == (Tier.LOCAL, "own")
+    assert (known.tier, known.source.type) == (Tier.LOCAL, "own")
     assert list(known.counting) == [Capability.KV]
     text = (bench.library.path(request.name) / "SKILL.md").read_text()
     (bench.library.path(request.name) / "SKILL.md").write_text(text + "\nAnd more.\n")

@@ -869,6 +869,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/skills/frame": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Frame Skill
+         * @description Files to begin with: what is there runs and passes its tests. Nothing is saved.
+         */
+        post: operations["frame_skill_api_v1_skills_frame_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/skills/validate": {
         parameters: {
             query?: never;
@@ -2429,6 +2449,7 @@ export interface components {
         AskedView: {
             capability: components["schemas"]["Capability"];
             /**
+             * @description Left out: as far as the skill asks.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -4054,6 +4075,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[SkillFiles] */
+        Envelope_SkillFiles_: {
+            data: components["schemas"]["SkillFiles"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[SkillRan] */
         Envelope_SkillRan_: {
             data: components["schemas"]["SkillRan"];
@@ -5206,6 +5244,7 @@ export interface components {
         Grant: {
             capability: components["schemas"]["Capability"];
             /**
+             * @description Left out: as far as the skill asks.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -5230,6 +5269,7 @@ export interface components {
         GrantWish: {
             capability: components["schemas"]["Capability"];
             /**
+             * @description Left out: as far as the skill asks.
              * @default {
              *       "hosts": [],
              *       "roots": [],
@@ -5519,6 +5559,11 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /**
+         * Language
+         * @enum {string}
+         */
+        Language: "js" | "py" | "wasm";
         /**
          * Level
          * @description How much a command is kept away from everything that is not its own.
@@ -6075,6 +6120,20 @@ export interface components {
         NewDraft: {
             /** Content */
             content: string;
+        };
+        /**
+         * NewFrame
+         * @description What a skill is to be, before it has files.
+         */
+        NewFrame: {
+            /** Name */
+            name: string;
+            /** @default prompt */
+            kind: components["schemas"]["SkillKind"];
+            /** @description Of a script or program; py without it. */
+            language?: components["schemas"]["Language"] | null;
+            /** Description */
+            description: string;
         };
         /**
          * NewInterjection
@@ -7471,6 +7530,18 @@ export interface components {
             bytes: number;
             /** Is Text */
             is_text: boolean;
+        };
+        /**
+         * SkillFiles
+         * @description A whole skill, as it would lie in its folder: names relative to it, with forward slashes.
+         */
+        SkillFiles: {
+            /** Name */
+            name: string;
+            /** Files */
+            files: {
+                [key: string]: string;
+            };
         };
         /**
          * SkillInvoked
@@ -10792,6 +10863,48 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Envelope_SkillDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    frame_skill_api_v1_skills_frame_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFrame"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_SkillFiles_"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

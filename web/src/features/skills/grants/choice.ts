@@ -72,13 +72,10 @@ export function wishesOf(asks: readonly SkillAsk[], choice: Choice): SkillGrantW
   });
 }
 
-/**
- * Nothing is left of what it asks for. That is no grant: to the server, a scope that says nothing means as much as
- * the skill asks for.
- */
+/** Nothing is left of what it asks for. That is no grant; without a folder, those of its own are left. */
 export function isEmptied({ capability, scope: asked }: SkillAsk, given: SkillScope): boolean {
   const reach = reachOf(capability);
-  return reach !== null && given[reach].length === 0 && asked[reach].length > 0;
+  return reach !== null && reach !== "roots" && given[reach].length === 0 && asked[reach].length > 0;
 }
 
 /** Allowed with the scope it asks for, or not allowed. */
