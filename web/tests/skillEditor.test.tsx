@@ -12,10 +12,11 @@ import {
   removed,
   renamed,
   written,
+  wrongName,
   wrongPath,
 } from "@/features/skills/editor/draft";
-import { framed, wrongName } from "@/features/skills/editor/frames";
 import { TryPanel } from "@/features/skills/editor/TryPanel";
+import { limitWords } from "@/features/skills/words";
 import { serve } from "./server";
 
 const base = { texts: { "SKILL.md": "one", "a.md": "a" }, hash: "h1" };
@@ -74,20 +75,23 @@ test("files stand in the order in which they matter", () => {
   ]);
 });
 
-test("a frame has what its kind needs, whatever the description says", () => {
-  const texts = framed("js", "my-skill", 'Says "a: b"\n--- and more');
-  expect(Object.keys(texts)).toEqual(["SKILL.md", "skill.js", "tests/counts.json"]);
-  expect(texts["SKILL.md"]).toContain('description: "Says \\"a: b\\" --- and more"\n');
-  expect(Object.keys(framed("program", "x", "y"))).toContain("scripts/run.py");
-  expect(["ok-name", "Bad", "new", "a--b"].map(wrongName).map((wrong) => wrong === null)).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ]);
+test.each([
+  ["ok-name", true],
+  ["Bad", false],
+  ["new", false],
+  ["a--b", false],
+  ["x".repeat(65), false],
+])("a skill called %s: %s", (name, isRight) => {
+  expect(wrongName(name) === null).toBe(isRight);
 });
 
-function show(kind: "script" | "prompt" | "local", texts = framed("js", "counter", "Counts.")) {
+const COUNTER = {
+  "SKILL.md": "---\nname: counter\ndescription: Counts.\n---\n",
+  "skill.js": "function run(input) { return {}; }\n",
+  "tests/counts.json": '{"name": "counts", "input": {"text": "two words"}, "expect": {"words": 2}}',
+};
+
+function show(kind: "script" | "prompt" | "local", texts = COUNTER) {
   const requests = serve({
     "POST /api/v1/skills/try": {
       data: {
@@ -138,4 +142,10 @@ test("instructions and programs say why they are not run here", () => {
   show("prompt");
   expect(screen.getByText(/Instructions are followed by a bot/)).toBeInTheDocument();
   expect(screen.queryByRole("button", { name: /Run/ })).toBeNull();
+});
+
+test("limits are said as the tiers say them", () => {
+  expect(limitWords({ memory_bytes: 16 * 2 ** 20, seconds: 10, fuel: 20_000_000_000 })).toBe(
+    "16 MB of memory, 10 seconds and 20 billion instructions",
+  );
 });

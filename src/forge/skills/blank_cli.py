@@ -8,8 +8,8 @@ import click
 
 from forge.errors import Invalid
 from forge.skills.execution import Language
-from forge.skills.models import SKILL_NAME_PATTERN, SkillKind
-from forge.skills.views import NewSkill, SkillDetail, SkillState
+from forge.skills.models import SKILL_NAME_PATTERN, SkillFiles, SkillKind
+from forge.skills.views import SkillDetail, SkillState
 from forge.terminal.client import connect
 from forge.terminal.output import print_json
 
@@ -62,17 +62,15 @@ def create_blank(*, blank: str | None, description: str | None, as_json: bool, *
 
 
 def _make(name: str, kind: SkillKind, language: Language | None, text: str) -> SkillDetail:
-    from forge.skills.writing import new_skill
-
     if not re.fullmatch(SKILL_NAME_PATTERN, name):
         raise Invalid(
             f"A skill cannot be called {name!r}.",
             hint="Use lower-case letters, digits and single hyphens, such as `release-notes`.",
         )
-    made = new_skill(name, kind, language, text)
+    wish = {"name": name, "kind": kind, "language": language, "description": text}
     with connect() as client:
-        body = NewSkill.model_construct(name=made.name, files=made.files).model_dump()
-        return client.post("/skills", SkillDetail, body)
+        made = client.post("/skills/frame", SkillFiles, wish)
+        return client.post("/skills", SkillDetail, made.model_dump())
 
 
 def _print(made: SkillDetail, *, as_json: bool) -> None:

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.paging import CursorParam, Limit
-from forge.skills.models import Capability, SkillKind, Tier
+from forge.skills.models import Capability, SkillFiles, SkillKind, Tier
 from forge.skills.service import Skills
 from forge.skills.views import (
     FileContent,
     GrantsWish,
+    NewFrame,
     NewSkill,
     RunWish,
     SkillCard,
@@ -62,6 +63,12 @@ async def list_skills(
 async def create_skill(caller: Writer, body: NewSkill, skills: Service) -> Envelope[SkillDetail]:
     """Your own: it gets the tier local, and nothing it asks for is granted."""
     return reply(await skills.create(caller.account_id, body))
+
+
+@router.post("/frame")
+async def frame_skill(caller: Reader, body: NewFrame, skills: Service) -> Envelope[SkillFiles]:
+    """Files to begin with: what is there runs and passes its tests. Nothing is saved."""
+    return reply(skills.frame(body))
 
 
 @router.post("/validate")

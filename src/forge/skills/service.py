@@ -29,6 +29,7 @@ from forge.skills.validation import validate
 from forge.skills.views import (
     FileContent,
     GrantsWish,
+    NewFrame,
     NewSkill,
     RunWish,
     SkillCard,
@@ -42,6 +43,7 @@ from forge.skills.views import (
     TryWish,
     Validation,
 )
+from forge.skills.writing import new_skill
 from forge.store.engine import Store
 from forge.store.paging import Cursor, Page, page_of
 
@@ -93,6 +95,10 @@ class Skills:
         if isinstance(found, Broken):
             return broken_detail(name, found, bots, folder=folder)
         return detail_of(found, bots, folder=folder)
+
+    def frame(self, wish: NewFrame) -> SkillFiles:
+        """Raises Invalid."""
+        return new_skill(wish.name, wish.kind, wish.language, wish.description)
 
     async def create(self, account_id: str, new: NewSkill) -> SkillDetail:
         if await self.library.exists(new.name):

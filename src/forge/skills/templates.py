@@ -201,7 +201,7 @@ SOURCES: Mapping[str, str] = {
 
 CASES = (
     {
-        "name": "tidies a text",
+        "name": "a text is tidied",
         "input": {"text": "  two   words "},
         "expect": {"text": "two words", "words": 2},
     },

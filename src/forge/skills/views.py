@@ -8,13 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from forge.events.models import EventData
 from forge.kernel.text import NO_NUL
-from forge.skills.execution import LogLine, RunEnd
+from forge.skills.execution import Language, LogLine, RunEnd
 from forge.skills.models import (
     Capability,
     Case,
     Grant,
     GrantWish,
     Manifest,
+    SkillDescription,
     SkillKind,
     SkillName,
     SkillProblem,
@@ -134,6 +135,17 @@ class NewSkill(BaseModel):
 
     name: SkillName
     files: SkillTexts
+
+
+class NewFrame(BaseModel):
+    """What a skill is to be, before it has files."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: SkillName
+    kind: SkillKind = SkillKind.PROMPT
+    language: Language | None = Field(default=None, description="Of a script or program; py without it.")
+    description: SkillDescription
 
 
 class SkillEdit(BaseModel):

@@ -68,7 +68,7 @@ def test_what_is_inspected_is_what_the_server_says(forge: Terminal, server: Serv
     make(forge, "to-see", "--kind", "script", "--language", "js")
     assert forge("skill", "inspect", "to-see", "--json").data == server.call("GET", "/api/v1/skills/to-see")
     page = forge("skill", "inspect", "to-see").out
-    for told in ("script (skill.js)", "256 MB, 60 s", "made here", "tests/tidies-a-text.json", "SKILL.md"):
+    for told in ("script (skill.js)", "256 MB, 60 s", "made here", "tests/a-text-is-tidied.json", "SKILL.md"):
         assert told in page
     for name in ("nobody", "../bots", "A"):
         said = forge("skill", "inspect", name)

@@ -7,6 +7,7 @@ import type {
   SkillCard,
   SkillDetail,
   SkillFileContent,
+  SkillFrame,
   SkillGrantWish,
   SkillRan,
   SkillRun,
@@ -58,6 +59,11 @@ export function skillRunsQuery(name: string) {
 
 /** A skill somebody writes: its text files, by their paths. */
 export type Written = { name: string; files: Record<string, string> };
+
+/** What a new skill begins with. Nothing is saved. */
+export function frameSkill(body: SkillFrame): Promise<Written> {
+  return unwrap(http.POST("/api/v1/skills/frame", { body }));
+}
 
 export function createSkill(body: Written): Promise<SkillDetail> {
   return unwrap(http.POST("/api/v1/skills", { body }));

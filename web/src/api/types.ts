@@ -128,6 +128,7 @@ export type SkillEnd = SkillRun["end"];
 export type SkillRan = Json<paths["/api/v1/skills/{name}/run"]["post"]["responses"][200]>;
 export type SkillTestReport = Json<paths["/api/v1/skills/{name}/test"]["post"]["responses"][200]>;
 export type SkillValidation = Json<paths["/api/v1/skills/validate"]["post"]["responses"][200]>;
+export type SkillFrame = paths["/api/v1/skills/frame"]["post"]["requestBody"]["content"]["application/json"];
 /** One capability that somebody allows, and how far. */
 export type SkillGrantWish =
   paths["/api/v1/skills/{name}/grants"]["put"]["requestBody"]["content"]["application/json"]["grants"][number];

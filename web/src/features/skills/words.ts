@@ -15,7 +15,14 @@ import {
   Terminal,
   Variable,
 } from "lucide-react";
-import type { SkillCapability, SkillKind, SkillOrigin, SkillState, SkillTier } from "@/api/types";
+import type {
+  SkillCapability,
+  SkillKind,
+  SkillLimits,
+  SkillOrigin,
+  SkillState,
+  SkillTier,
+} from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
 export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: LucideIcon }> = {
@@ -46,6 +53,11 @@ export const TIERS: Record<SkillTier, { word: string; meaning: string; takes: st
     takes: "256 MB of memory, 60 seconds",
   },
 };
+
+/** `16 MB of memory, 10 seconds and 20 billion instructions`: as the tiers say it. */
+export function limitWords({ memory_bytes, seconds, fuel }: SkillLimits): string {
+  return `${memory_bytes / 2 ** 20} MB of memory, ${seconds} seconds and ${fuel / 1e9} billion instructions`;
+}
 
 export const STATES: Record<SkillState, { word: string; tone: Tone }> = {
   ready: { word: "ready", tone: "ok" },

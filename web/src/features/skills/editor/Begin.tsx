@@ -1,20 +1,51 @@
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
+import type { SkillFrame } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field, TextArea } from "@/ui/Field";
-import { FRAMES, type Frame, wrongName } from "./frames";
+import { wrongName } from "./draft";
 
-type Wish = { name: string; description: string; frame: Frame };
+type Kind = Pick<SkillFrame, "kind" | "language"> & { title: string; meaning: string };
+type Props = { isPending: boolean; begin: (wish: SkillFrame) => void };
+
+const PROMPT: Kind = {
+  kind: "prompt",
+  title: "Instructions",
+  meaning: "Words a bot follows when the task fits.",
+};
+const KINDS: Kind[] = [
+  PROMPT,
+  {
+    kind: "script",
+    language: "js",
+    title: "Script in JavaScript",
+    meaning: "JSON in, JSON out, where it can touch nothing that is not granted.",
+  },
+  {
+    kind: "script",
+    language: "py",
+    title: "Script in Python",
+    meaning: "The same, in Python. Nothing is to be installed.",
+  },
+  {
+    kind: "local",
+    language: "py",
+    title: "Program",
+    meaning: "A Python program of this machine, in the sandbox. It has to be granted before it runs.",
+  },
+];
 
 /** How a new skill is called, what it is for, and what it begins with. */
-export function Begin({ begin }: { begin: (wish: Wish) => void }) {
-  const [wish, setWish] = useState<Wish>({ name: "", description: "", frame: "prompt" });
-  const change = (changed: Partial<Wish>) => setWish((before) => ({ ...before, ...changed }));
-  const mistake = wrongName(wish.name);
-  const isReady = mistake === null && wish.description.trim() !== "";
+export function Begin({ isPending, begin }: Props) {
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const [chosen, setChosen] = useState(PROMPT);
+  const mistake = wrongName(name);
+  const isReady = mistake === null && description.trim() !== "" && !isPending;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady) begin(wish);
+    const { kind, language = null } = chosen;
+    if (isReady) begin({ name, description: description.trim(), kind, language });
   };
   return (
     <form onSubmit={submit} className="mx-auto max-w-[640px] space-y-4 p-4 sm:py-8">
@@ -35,9 +66,9 @@ export function Begin({ begin }: { begin: (wish: Wish) => void }) {
         spellCheck={false}
         placeholder="release-notes"
         hint="Small letters, digits and hyphens: it is also the name of its folder."
-        error={wish.name && mistake}
-        value={wish.name}
-        onChange={(event) => change({ name: event.target.value })}
+        error={name && mistake}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
       />
       <TextArea
         label="What it does, and when to use it"
@@ -46,10 +77,10 @@ export function Begin({ begin }: { begin: (wish: Wish) => void }) {
         maxLength={1024}
         placeholder="Writes release notes from a list of commits. Use when somebody asks what is new in a version."
         hint="Bots read this to decide whether the skill fits what they are asked."
-        value={wish.description}
-        onChange={(event) => change({ description: event.target.value })}
+        value={description}
+        onChange={(event) => setDescription(event.target.value)}
       />
-      <Kinds value={wish.frame} onChange={(frame) => change({ frame })} />
+      <Kinds value={chosen} onChange={setChosen} />
       <div className="flex justify-end">
         <Button look="primary" type="submit" disabled={!isReady}>
           Begin writing
@@ -59,27 +90,27 @@ export function Begin({ begin }: { begin: (wish: Wish) => void }) {
   );
 }
 
-function Kinds({ value, onChange }: { value: Frame; onChange: (frame: Frame) => void }) {
+function Kinds({ value, onChange }: { value: Kind; onChange: (kind: Kind) => void }) {
   const name = useId();
   return (
     <fieldset>
       <legend className="mb-1 text-xs font-medium text-dim">It begins as</legend>
       <div className="grid gap-2 sm:grid-cols-2">
-        {(Object.keys(FRAMES) as Frame[]).map((frame) => (
+        {KINDS.map((kind) => (
           <label
-            key={frame}
+            key={kind.title}
             className="flex cursor-pointer gap-2 rounded-md border border-line p-2.5 hover:border-strong has-checked:border-accent has-checked:bg-raised/40 has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"
               name={name}
-              checked={frame === value}
-              onChange={() => onChange(frame)}
+              checked={kind === value}
+              onChange={() => onChange(kind)}
               className="mt-[3px] size-3.5 shrink-0 accent-accent"
             />
             <span>
-              <span className="block font-medium">{FRAMES[frame].title}</span>
-              <span className="block text-dim">{FRAMES[frame].meaning}</span>
+              <span className="block font-medium">{kind.title}</span>
+              <span className="block text-dim">{kind.meaning}</span>
             </span>
           </label>
         ))}

@@ -1,12 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { createSkill, refreshSkill, skillQuery } from "@/api/skills";
+import { createSkill, frameSkill, refreshSkill, skillQuery } from "@/api/skills";
 import { Page } from "@/ui/Page";
 import { toast } from "@/ui/toast";
 import { Begin } from "./Begin";
 import { begun, type Draft } from "./draft";
-import { framed } from "./frames";
 import { SkillEditor } from "./SkillEditor";
 
 const CRUMBS = [{ label: "Skills", to: "/skills" }];
@@ -17,6 +16,13 @@ export function NewSkillPage() {
   const navigate = useNavigate();
   const [name, setName] = useState("");
   const [draft, setDraft] = useState<Draft | null>(null);
+  const frame = useMutation({
+    mutationFn: frameSkill,
+    onSuccess: ({ name, files }) => {
+      setName(name);
+      setDraft(begun({ texts: files, hash: null }));
+    },
+  });
   const create = useMutation({
     mutationFn: createSkill,
     meta: { isShownInPlace: true },
@@ -35,12 +41,7 @@ export function NewSkillPage() {
   if (!draft) {
     return (
       <Page title="New skill" crumbs={CRUMBS}>
-        <Begin
-          begin={({ name, description, frame }) => {
-            setName(name);
-            setDraft(begun({ texts: framed(frame, name, description), hash: null }));
-          }}
-        />
+        <Begin isPending={frame.isPending} begin={frame.mutate} />
       </Page>
     );
   }

@@ -7,13 +7,12 @@ import { grantSkill, refreshSkill, revokeSkill, setSkillTier, skillQuery } from 
 import type { SkillAsk, SkillDetail } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { Button, buttonClass } from "@/ui/Button";
-import { formatBytes } from "@/ui/bytes";
 import { EmptyState } from "@/ui/EmptyState";
-import { formatTokens } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
 import { Refusal } from "@/ui/Refusal";
 import { Ago } from "@/ui/Time";
 import { toast } from "@/ui/toast";
+import { limitWords } from "../words";
 import { AskList } from "./AskList";
 import { type Choice, grantable, wishesOf, withAsk } from "./choice";
 import { choiceOf, isChanged, isEdited, notGranted, standingOf } from "./state";
@@ -195,8 +194,7 @@ function Tier({ skill, mayGrant }: Props) {
           onChange={(chosen) => change.mutate({ name, tier: chosen })}
         />
         <p className="text-xs text-dim">
-          A run may take {formatBytes(limits.memory_bytes)} of memory, {formatTokens(limits.fuel)} of fuel and{" "}
-          {limits.seconds} seconds. The tier is yours to say: a skill cannot claim one.
+          A run may take {limitWords(limits)}. The tier is yours to say: a skill cannot claim one.
         </p>
       </div>
     </Panel>
