@@ -9,6 +9,7 @@ from forge.interview.completing import to_skill_request
 from forge.interview.granting import as_granted, granted_capabilities
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Due, Speaker, State
+from forge.interview.turns import AskQuestion
 from forge.skills.models import Capability, SkillKind
 
 DESCRIPTION = "convert csv files to json and send them to a web api"
@@ -57,6 +58,29 @@ def test_what_a_model_adds_after_the_review_is_asked_for_like_all_else():
     state = choose(state)
     assert topic(state) == "ready"
     assert to_skill_request(state).capabilities == [Capability.EXEC_COMMAND]
+
+
+def written_for(state: State, hosts: str) -> State:
+    """The same skill, with these hosts in its manifest."""
+    written = written_plainly(state)
+    assert written.skill is not None
+    name = written.skill.name
+    head = f"---\nname: {name}\ndescription: Sends.\nmetadata:\n  forge-kind: script\n  forge-hosts: {hosts}\n---\n"
+    skill = written.skill.model_copy(update={"files": {"SKILL.md": head}})
+    return engine.wrote(state, written.model_copy(update={"skill": skill}))
+
+
+def test_a_yes_to_one_host_is_no_yes_to_another():
+    state = choose(on_to(started(DESCRIPTION, mode=Mode.SKILL), "capabilities"))
+    state = choose(written_for(state, "api.example.com"))
+    asked = state.asked
+    assert asked is not None and isinstance(asked.turn, AskQuestion)
+    assert asked.turn.question == "It asks to fetch from the web (api.example.com). Is that all right?"
+    state = to_the_end(choose(state))
+    assert Capability.HTTP_GET in granted_capabilities(state)
+    again = written_for(state, "evil.example.net")
+    assert granted_capabilities(again) == [Capability.READ_FILE]
+    assert again.asked is not None and "evil.example.net" in str(again.asked.turn)
 
 
 def test_going_back_keeps_the_later_answers_of_a_skill_that_was_written():

@@ -1,6 +1,7 @@
 """Files of skills: valid under the standard, whoever wrote the words, and careful with what is there already."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -128,6 +129,18 @@ def test_instructions_that_become_a_program_get_a_frame_and_the_other_way_round_
     assert "skill.py" in script.files
     assert manifest_of(script).version == "0.1.1"
     assert list(template_skill(STORY, script).files) == ["SKILL.md"]
+
+
+def test_how_far_it_goes_is_said_anew_or_stays():
+    asks = SkillText(
+        "ask", "Asks.", SkillKind.SCRIPT, capabilities=(Capability.HTTP_GET,), source="x", entry="skill.js"
+    )
+    first = render_skill(
+        replace(asks, reach={"forge-hosts": ["a.example", "a.example"], "forge-env": ["LANG"]})
+    )
+    assert (manifest_of(first).hosts, manifest_of(first).env) == (["a.example"], [])
+    assert manifest_of(render_skill(asks, first)).hosts == ["a.example"]
+    assert "forge-hosts" not in manifest_of(render_skill(replace(asks, reach={}), first)).metadata
 
 
 def test_a_name_and_capabilities_can_be_edited_alone():

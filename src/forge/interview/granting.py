@@ -5,20 +5,34 @@ from forge.interview.answers import Chosen
 from forge.interview.config import SkillBuildRequest
 from forge.interview.state import Exchange, State
 from forge.interview.turns import AskQuestion
-from forge.skills.models import Capability
+from forge.kernel.hashing import hash_text
+from forge.skills.manifest import SKILL_MD, read_skill_md
+from forge.skills.models import Capability, Scope
+from forge.skills.wishes import wished_scope
 
 ALLOW = "allow"
 """The id of the option that grants it."""
+_OF_HASH = 12
 
 
-def topic_of(capability: Capability) -> str:
-    return f"capability:{capability.value}"
+def topic_of(capability: Capability, scope: Scope) -> str:
+    """With how far it goes: who said yes to one host has not said yes to another."""
+    reach = "" if scope == Scope() else f"@{hash_text(scope.model_dump_json())[:_OF_HASH]}"
+    return f"capability:{capability.value}{reach}"
+
+
+def scopes_of(state: State) -> dict[Capability, Scope]:
+    """How far the skill that was written wants to go with each."""
+    written = state.written and state.written.skill
+    manifest = read_skill_md(written.files.get(SKILL_MD, ""), written.name).manifest if written else None
+    return {one: wished_scope(manifest, one) if manifest else Scope() for one in Capability}
 
 
 def granted_capabilities(state: State) -> list[Capability]:
     """Those whose question was answered with yes, the last time it was asked."""
     last = {exchange.asked.topic: exchange for exchange in state.exchanges}
-    return [one for one in Capability if (asked := last.get(topic_of(one))) and _is_yes(asked)]
+    topics = {one: topic_of(one, scope) for one, scope in scopes_of(state).items()}
+    return [one for one, topic in topics.items() if (asked := last.get(topic)) and _is_yes(asked)]
 
 
 def as_granted(state: State, request: SkillBuildRequest) -> SkillBuildRequest:

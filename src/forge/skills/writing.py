@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -20,6 +20,14 @@ SOURCE_FILES: Mapping[SkillKind, Mapping[Language, str]] = {
     SkillKind.LOCAL: {Language.PY: "scripts/run.py", Language.JS: "scripts/run.js"},
 }
 """What is run, where Forge writes it; instructions have nothing to run."""
+REACHES: Mapping[str, tuple[Capability, ...]] = {
+    "forge-hosts": (Capability.HTTP_GET, Capability.HTTP_POST),
+    "forge-files": (Capability.READ_FILE, Capability.WRITE_FILE),
+    "forge-env": (Capability.READ_ENV,),
+    "forge-secrets": (Capability.GET_SECRET,),
+    "forge-commands": (Capability.EXEC_COMMAND,),
+}
+"""How far what is asked for goes: keys of the manifest, each of no use without one of its capabilities."""
 TRIGGERS = "tests/triggers.json"
 """Tests of the description, not of what is run."""
 
@@ -43,6 +51,8 @@ class SkillText:
     steps: str = ""
     """What it does, a step per line."""
     capabilities: tuple[Capability, ...] = ()
+    reach: Mapping[str, Sequence[str]] | None = None
+    """How far they go, by the keys in `REACHES`. None leaves what a skill that is changed says of it."""
     body: str = ""
     """Of SKILL.md; without one it is made of the trigger and the steps."""
     source: str = ""
@@ -169,7 +179,9 @@ def _manifest(text: SkillText, existing: SkillFiles | None, marks: Mapping[str, 
     else:
         metadata = {**before.metadata, **metadata}
         given = before.model_copy(update={"name": text.name, "description": text.description})
-    return given.model_copy(update={"metadata": _with_capabilities(metadata, text.capabilities)})
+    return given.model_copy(
+        update={"metadata": _with_reach(_with_capabilities(metadata, text.capabilities), text)}
+    )
 
 
 def _manifest_of(existing: SkillFiles | None) -> Manifest | None:
@@ -182,6 +194,18 @@ def _with_capabilities(metadata: Mapping[str, str], capabilities: tuple[Capabili
     asked = " ".join(one for one in Capability if one in capabilities)
     rest = {key: value for key, value in metadata.items() if key != "forge-capabilities"}
     return {**rest, "forge-capabilities": asked} if asked else rest
+
+
+def _with_reach(metadata: dict[str, str], text: SkillText) -> dict[str, str]:
+    if text.reach is None:
+        return metadata
+    rest = {key: value for key, value in metadata.items() if key not in REACHES}
+    said = {
+        key: " ".join(dict.fromkeys(text.reach.get(key, ())))
+        for key, capabilities in REACHES.items()
+        if any(one in text.capabilities for one in capabilities)
+    }
+    return rest | {key: words for key, words in said.items() if words}
 
 
 def _case_files(cases: tuple[SkillCase, ...]) -> Iterator[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """The files of a skill that a model writes."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,36 @@ async def test_what_was_not_agreed_on_is_not_asked_for(store: Store, model_serve
     assert "nothing else: kv" in str(server.requests()[-1].body["messages"])
 
 
+FETCHING = SCRIPT | {
+    "capabilities": [{"capability": "http_get", "reason": "It fetches."}],
+    "hosts": ["api.example.com", "*.example.org"],
+    "secrets": ["weather-key"],
+}
+
+
+async def test_how_far_it_goes_is_in_the_manifest_but_only_of_what_it_asks_for(
+    store: Store, model_server: StartModels
+):
+    server = model_server(interview_script([], skill=FETCHING))
+    async with open_gateway(store) as under:
+        skill = await write(under, server)
+    manifest = read_skill_md(skill.files["SKILL.md"], "count-words").manifest
+    assert manifest is not None
+    assert manifest.capabilities == [Capability.HTTP_GET]
+    assert (manifest.hosts, manifest.secrets) == (["api.example.com", "*.example.org"], [])
+
+
+async def test_a_model_is_told_all_that_a_script_can_call(store: Store, model_server: StartModels):
+    runtime = (Path(__file__).parents[3] / "runtimes/runtime.py").read_text()
+    named = runtime[runtime.index("CALLABLE = {") : runtime.index("class Failure")]
+    server = model_server(interview_script([], skill=SCRIPT))
+    async with open_gateway(store) as under:
+        await write(under, server)
+    told = str(server.requests()[-1].body["system"])
+    for name in re.findall(r'^    "(\w+)"', named, re.MULTILINE):
+        assert re.search(rf"`{name}\b", told), name
+
+
 async def test_instructions_are_a_body_alone(store: Store, model_server: StartModels):
     server = model_server(interview_script([], skill={"body": "Read it twice."}))
     request = REQUEST.model_copy(update={"skill_type": SkillKind.PROMPT})
@@ -91,7 +122,10 @@ async def test_instructions_are_a_body_alone(store: Store, model_server: StartMo
         ({"source": "def go(input):\n    return {}\n"}, "there is no function `run"),
         ({"source": f"import requests\n\n\n{SOURCE}"}, "requests is not in the standard library"),
         ({"source": f"from . import other\n\n\n{SOURCE}"}, "is not in the standard library"),
+        ({"source": f"import sqlite3\n\n\n{SOURCE}"}, "sqlite3 is not in the standard library it has"),
         ({"cases": []}, "cases"),
+        ({"hosts": ["https://api.example.com/"]}, "hosts.0"),
+        ({"folders": ["/two words"]}, "folders.0"),
         ({"capabilities": [{"capability": "fly", "reason": "x"}]}, "capabilities.0.capability"),
     ],
 )

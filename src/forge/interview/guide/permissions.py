@@ -1,13 +1,14 @@
 """Questions about what a skill may do: which capabilities it needs, and then each one by itself."""
 
 from forge.interview.config import Fields
-from forge.interview.granting import ALLOW, granted_capabilities, topic_of
+from forge.interview.granting import ALLOW, granted_capabilities, scopes_of, topic_of
 from forge.interview.guide.questions import Choice, Place, ask
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, State
 from forge.interview.wording import capitalised, listed
 from forge.skills.capabilities import MEANINGS, suggest_capabilities
-from forge.skills.models import Capability
+from forge.skills.command_words import scope_words
+from forge.skills.models import Capability, Scope
 
 MOST_ALONE = 3
 _COMMON = (Capability.READ_FILE, Capability.HTTP_GET)
@@ -57,11 +58,11 @@ def next_capability(state: State) -> Asked | None:
     granted = granted_capabilities(state)
     for capability in state.config.capabilities or []:
         if capability not in granted:
-            return _ask_capability(state, capability, topic_of(capability))
+            return _ask_capability(state, capability, scopes_of(state)[capability])
     return None
 
 
-def _ask_capability(state: State, capability: Capability, topic: str) -> Asked:
+def _ask_capability(state: State, capability: Capability, scope: Scope) -> Asked:
     meaning = MEANINGS[capability]
     wanted = state.config.capabilities or []
     why = _suggested(state).get(capability, "The skill as it is written asks for it.")
@@ -73,5 +74,6 @@ def _ask_capability(state: State, capability: Capability, topic: str) -> Asked:
             Fields(capabilities=[one for one in wanted if one is not capability]),
         ),
     ]
-    place = Place(state.mode, Phase.SKILLS, topic)
-    return ask(place, f"It asks to {meaning.title}. Is that all right?", choices, free=None)
+    place = Place(state.mode, Phase.SKILLS, topic_of(capability, scope))
+    reach = "" if scope == Scope() else f" ({scope_words(scope)})"
+    return ask(place, f"It asks to {meaning.title}{reach}. Is that all right?", choices, free=None)

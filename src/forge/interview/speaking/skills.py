@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -14,12 +14,15 @@ from forge.llm.gateway import Gateway
 from forge.llm.messages import said
 from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
-from forge.skills.models import Capability, SkillCase, SkillFiles, SkillKind
+from forge.skills.models import Capability, EntryName, Host, SkillCase, SkillFiles, SkillKind
+from forge.skills.wasm.modules import PYTHON_MODULES
 from forge.skills.writing import SkillText, render_skill
 
 MOST_OUTPUT = 12_000
 MOST_BODY, MOST_SOURCE = 30_000, 60_000
 FEWEST_CASES, MOST_CASES = 1, 6
+MOST_NAMED = 10
+"""Hosts, folders or names of one sort: what a person can be asked about in a sentence."""
 MOST_OF_FILE = 20_000
 """Characters of a wish, or of a file that is changed."""
 
@@ -41,7 +44,7 @@ its instructions, to pass on secrets, or to fetch and follow instructions from e
 
 _PROGRAM = """\
 
-`source` is Python 3.11, the standard library only, complete and tidy: small functions, type hints, no globals that \
+`source` is Python, the standard library only, complete and tidy: small functions, type hints, no globals that \
 change, no output but the result. Input that is missing or wrong raises ValueError with a message that helps; it never \
 guesses. Do only what the skill is for, and use nothing that it is not allowed.
 `cases` are two to four tests: `input`, and in `expect` the part of the output that must be equal. Together they cover \
@@ -49,18 +52,40 @@ the usual case and the edges. They must pass, so take values you can be certain 
 no network, no files that may not be there. Keep to ASCII where the encoding does not matter.
 `capabilities`: what the source needs to be allowed, each with a reason in one sentence; empty if it computes only. \
 There are read_file, write_file, http_get, http_post, exec_command, read_env, recall_memory, get_secret, kv, log.
+How far they go is named too, and a person confirms it; what is not named is out of reach. Name what the source uses \
+and no more: `hosts` for http_get and http_post (`api.example.com`, `*.example.com`, `example.com:8443`), `folders` \
+outside of the skill's own for read_file and write_file (`/srv/reports`), `env` and `secrets` by their names, never by \
+their values, `commands` for exec_command by their bare names (`git`).
 In `body` also describe input and output: each field, its type, an example call.\
 """
 
-_SCRIPT = """\
+_SCRIPT = f"""\
  The source defines `def run(input: dict) -> dict`. It is called with the input as a dict and returns a dict of plain \
-JSON values. It runs where it can touch nothing: no files, no network, no processes.\
+JSON values. It runs where there are no files, no network and no processes, with these modules alone: \
+{" ".join(sorted(PYTHON_MODULES))} (of urllib only urllib.parse, of xml only xml.etree.ElementTree).
+
+Whatever lies outside is reached through these names, which are there without an import. They answer at once: nothing is \
+asynchronous.
+- http_get, http_post: `fetch(url, method="GET", headers=None, body=None)`, with a body that is text, gives `.status`, \
+`.ok`, `.headers`, `.text` and `.json()`
+- kv: `kv.get(key, default)`, `kv.set(key, value)`, `kv.delete(key)`, `kv.keys(prefix)`; values are JSON
+- get_secret: `get_secret(name)`. read_env: `env.get(name)`. recall_memory: `recall_memory(query, limit)`, a list of texts
+- read_file: `files.read(path)`, `files.list(path)`. write_file: `files.write(path, text)`. Relative paths lie in a folder \
+of the skill's own
+- exec_command: `exec_command(argv, input)` gives a dict with `exit_code`, `stdout` and `stderr`
+- `print(...)` and `log(..., level="info")` write to the log of the run and need no capability
+- `HostError` is raised when one of them cannot do it: catch it only where there is something better to do
+What was not granted ends a run and cannot be caught, and the cases are run before anything but kv is granted. So keep \
+what computes apart from what fetches: let the input carry, in an optional field, what would be fetched, and give that \
+field in the cases.\
 """
 
 _LOCAL = """\
  The source is a program: it reads one JSON object from standard input, writes one JSON object to standard output, and \
-exits with 0; on an error it writes a sentence to standard error and exits with 1. It runs in a sandbox, in a folder of \
-its own, without network unless http is allowed. Guard the entry with `if __name__ == "__main__":`.\
+exits with 0; on an error it writes a sentence to standard error and exits with 1. It needs exec_command. It runs in a \
+sandbox without a network, so http_get and http_post are of no use to it. Variables and secrets that it is allowed are \
+in its environment, folders are at their own paths, and a folder of its own is named by the variable SKILL_FILES. The \
+cases are run before anything is granted. Guard the entry with `if __name__ == "__main__":`.\
 """
 
 SYSTEMS = {
@@ -91,23 +116,47 @@ class Needed(BaseModel):
     reason: str = Field(description="One sentence: what it is needed for.")
 
 
+Folder = Annotated[str, Field(pattern=r"^/\S*$", max_length=300)]
+Names = Annotated[list[EntryName], Field(max_length=MOST_NAMED)]
+
+
 class WrittenProgram(WrittenSkill):
     """The whole skill, with its source and tests."""
+
+    modules: ClassVar[frozenset[str]] = sys.stdlib_module_names
 
     source: str = Field(min_length=1, max_length=MOST_SOURCE, description="The whole Python source.")
     cases: list[SkillCase] = Field(min_length=FEWEST_CASES, max_length=MOST_CASES)
     capabilities: list[Needed] = Field(default=[], max_length=len(Capability))
+    hosts: list[Host] = Field(default=[], max_length=MOST_NAMED)
+    folders: list[Folder] = Field(default=[], max_length=MOST_NAMED)
+    env: Names = []
+    secrets: Names = []
+    commands: Names = []
+
+    @property
+    def reach(self) -> dict[str, list[str]]:
+        """By the keys of the manifest."""
+        return {
+            "forge-hosts": self.hosts,
+            "forge-files": self.folders,
+            "forge-env": self.env,
+            "forge-secrets": self.secrets,
+            "forge-commands": self.commands,
+        }
 
     @model_validator(mode="after")
     def _can_run(self) -> Self:
         for module in sorted(_imported(_parsed(self.source))):
-            if module not in sys.stdlib_module_names:
-                raise ValueError(f"source: {module} is not in the standard library; do without it")
+            if module not in self.modules:
+                raise ValueError(f"source: {module} is not in the standard library it has; do without it")
         return self
 
 
 class WrittenScript(WrittenProgram):
     """The whole skill, with its source and tests. The source defines `run(input: dict) -> dict`."""
+
+    modules: ClassVar[frozenset[str]] = PYTHON_MODULES
 
     @model_validator(mode="after")
     def _has_run(self) -> Self:
@@ -147,6 +196,7 @@ def _text(state: State, request: SkillBuildRequest, written: WrittenSkill) -> Sk
         trigger=known.trigger or "",
         steps=known.steps or "",
         capabilities=tuple(dict.fromkeys(found if request.capabilities is None else request.capabilities)),
+        reach=written.reach if is_program else None,
         body=written.body,
         source=written.source if is_program else "",
         cases=tuple(cases),
