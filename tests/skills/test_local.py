@@ -104,6 +104,8 @@ async def test_shells_and_javascript_run_too(workshop: Workshop):
         ("print('hello')", RunEnd.OUTPUT, "It did not give JSON: 'hello'"),
         ("print('NaN')", RunEnd.OUTPUT, "It did not give JSON"),
         ("print('[' * 100000)", RunEnd.OUTPUT, "It did not give JSON"),
+        ("print('1e999')", RunEnd.OUTPUT, "It did not give JSON"),
+        ("print([0] * 100_002)", RunEnd.OUTPUT, "It gave more than 100,000 values."),
         ("", RunEnd.OUTPUT, "It did not give JSON: ''"),
         ("print('\"' + 'x' * 5_000_000 + '\"')", RunEnd.OUTPUT, "It gave more than 4 MB."),
         ("x = b'x' * 10**9", RunEnd.RAISED, "MemoryError"),

@@ -95,6 +95,14 @@ async def test_what_nobody_granted_ends_the_run_and_what_is_revoked_does_too(des
     assert (await desk.refused("DELETE", "/skills/counts/grants/kv"))[0] == 404
 
 
+async def test_an_error_is_written_down_whatever_is_in_it(either_desk: Desk):
+    await either_desk.create("fails", script("fails", "function run() { throw new Error('a\\0b\\ud800c') }"))
+    ran = await either_desk.run("fails")
+    assert (ran["end"], ran["error"].splitlines()[0]) == ("raised", "Error: a\ufffdb\ufffdc")
+    runs = await either_desk.ask("GET", "/skills/fails/runs")
+    assert [run["end"] for run in runs] == ["raised"]
+
+
 async def test_an_edit_asks_again(either_desk: Desk):
     files = script("counts", COUNTS, capabilities="kv")
     await either_desk.create("counts", files)

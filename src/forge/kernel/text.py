@@ -21,3 +21,8 @@ def whole_characters(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def storable(text: str) -> str:
+    """As any database takes it: what cannot be kept is replaced, and seen to be."""
+    return whole_characters(text).replace("\0", "\N{REPLACEMENT CHARACTER}")

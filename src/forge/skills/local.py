@@ -13,8 +13,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic_core import from_json
-
 from forge.errors import Denied, Invalid, NotFound, TooLarge
 from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Command, End, Outcome
@@ -27,6 +25,7 @@ from forge.skills.host.own_folder import OwnFolder, open_roots
 from forge.skills.host.parts import Secret
 from forge.skills.host.variables import check_variable
 from forge.skills.models import Capability, Scope
+from forge.skills.wasm.texts import MOST_VALUES, has_more_values, read_json
 from forge.workspace.errors import QuotaExceeded
 from forge.workspace.paths import parse
 
@@ -203,8 +202,10 @@ def _judged(outcome: Outcome, hidden: Hidden) -> Ended:
         return Ended(RunEnd.RAISED, error=error[:MOST_ERROR], duration_ms=took)
     if outcome.stdout.truncated:
         return Ended(RunEnd.OUTPUT, error=f"It gave more than {MAX_OUTPUT // MB} MB.", duration_ms=took)
+    if has_more_values(outcome.stdout.text, MOST_VALUES):
+        return Ended(RunEnd.OUTPUT, error=f"It gave more than {MOST_VALUES:,} values.", duration_ms=took)
     try:
-        output = from_json(outcome.stdout.text, allow_inf_nan=False)
+        output = read_json(outcome.stdout.text)
     except ValueError:
         shown = hidden(outcome.stdout.text.strip())[:80]
         return Ended(RunEnd.OUTPUT, error=f"It did not give JSON: {shown!r}", duration_ms=took)

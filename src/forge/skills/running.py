@@ -17,6 +17,7 @@ from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_json, hash_text
 from forge.kernel.ids import new_id
+from forge.kernel.text import storable
 from forge.llm.money import Spender
 from forge.runs.journal import account_stream
 from forge.skills import store
@@ -270,7 +271,7 @@ def _ran(begun: SkillRun, result: Result) -> SkillRan:
             exclude={"end", "error", "capabilities_used", "fuel", "memory_bytes", "duration_ms", "logs"}
         ),
         end=ended.end,
-        error=ended.error,
+        error=storable(ended.error),
         capabilities_used=dict(result.used),
         fuel=ended.fuel,
         memory_bytes=ended.memory_bytes,

@@ -8,6 +8,7 @@ import pytest
 from tests.skills.host.hosts import INVOCATION, error_of, host_for, parts_for
 
 from forge.skills.host.host import Host
+from forge.skills.host.own_folder import OwnFolder
 from forge.skills.models import Capability, Scope
 
 OWN = Path("data/skill-files/account-1/weather")
@@ -92,6 +93,29 @@ async def test_no_grant_opens_the_data_of_forge(tmp_path: Path, inside: str):
             assert "data of Forge itself" in told or "no folder that was granted" in told
             assert await error_of(host, "file.write", path=str(path), text="x")
     assert (tmp_path / "data/vault.key").read_text() == "key"
+
+
+@pytest.mark.parametrize("root", ["/proc", "/proc/self", "/sys", "/dev", "link"])
+async def test_no_grant_opens_what_the_kernel_tells_of_processes(tmp_path: Path, root: str):
+    """In them are the variables Forge was started with."""
+    (tmp_path / "link").symlink_to("/proc")
+    host = host_with(tmp_path, tmp_path / root)
+    for path in ("environ", "self/environ"):
+        told = await error_of(host, "file.read", path=str(tmp_path / root / path))
+        assert "the machine itself" in told
+
+
+async def test_a_folder_that_is_deeper_than_any_path_is_removed(tmp_path: Path):
+    own = OwnFolder(tmp_path / "files", "account-1", "weather")
+    above = os.open(own.path, os.O_RDONLY)
+    for _ in range(2000):
+        os.mkdir("d", 0o700, dir_fd=above)
+        below = os.open("d", os.O_RDONLY, dir_fd=above)
+        os.close(above)
+        above = below
+    os.close(above)
+    own.remove()
+    assert not (tmp_path / "files/account-1").exists()
 
 
 async def test_only_texts_of_some_size_are_read_and_written(tmp_path: Path):

@@ -278,6 +278,19 @@ async def test_a_megabyte_of_arguments_goes_through(crew: Crew):
     assert (ended.output, len(host.asked[0][1]["value"])) == (1, 1 << 20)
 
 
+MANY = RunLimits(64 * MB, LIMITS.fuel, 30.0)
+
+
+async def test_many_small_values_do_not_keep_forge_busy(crew: Crew):
+    """Four megabytes of empty lists take seconds to read, of which everybody else would wait for each."""
+    host = Host({"log": None, "kv.set": None})
+    body = "const many = Array(300000).fill([]); try { kv.set('k', many) } catch (e) { return e.message }"
+    ended = await run(crew, js(body), host=host, limits=MANY)
+    assert (ended.output, host.asked) == ("kv.set was given more than 64,000 values", [])
+    ended = await run(crew, js("return Array(300000).fill([])"), limits=MANY)
+    assert (ended.end, ended.error) == (RunEnd.OUTPUT, "It gave more than 100,000 values.")
+
+
 TAMPERING = {
     "parse and stringify": js(
         "JSON.parse = JSON.stringify = () => { throw 1 }; kv.get('a'); return { a: 1 }"

@@ -1,6 +1,6 @@
 """What a skill wrote with `log`: so many lines, each so long; of the rest, how many there were."""
 
-from forge.kernel.text import whole_characters
+from forge.kernel.text import storable
 from forge.skills.execution import LogLine
 from forge.skills.host.hiding import Hidden
 from forge.telemetry.redaction import redact
@@ -32,6 +32,6 @@ class Lines:
 
     def _fit(self, message: str) -> str:
         """Hidden before it is cut: a part of a secret would not be recognised."""
-        text = self._hidden(whole_characters(message).replace("\0", "\N{REPLACEMENT CHARACTER}"))
+        text = self._hidden(storable(message))
         text = redact(text[: 2 * MOST_CHARACTERS])
         return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"

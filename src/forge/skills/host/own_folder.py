@@ -1,12 +1,12 @@
 """The folder each skill has for itself, and the other folders somebody opened to it."""
 
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from forge.errors import Denied
+from forge.sandbox.removing import remove_tree
 from forge.sandbox.walking import walk
 from forge.workspace.errors import QuotaExceeded
 from forge.workspace.files import Files
@@ -44,7 +44,7 @@ class OwnFolder:
         """With all that is in it; not an error when it was never made."""
         folder = self._files_dir / self._account_id / self._skill
         if folder.exists():
-            shutil.rmtree(folder)
+            remove_tree(folder)
         with suppress(OSError):  # other skills of this account have theirs
             folder.parent.rmdir()
 
@@ -62,8 +62,13 @@ class OwnFolder:
                 )
 
 
+_OF_THE_MACHINE = tuple(map(Path, ("/proc", "/sys", "/dev")))
+"""No files, but the kernel's: in them are the variables and open files of every process, Forge's too."""
+
+
 def open_root(root: str, data_dir: Path) -> Path:
-    """A folder somebody granted, as it really is. What holds Forge's own data, or lies in it, is open to no skill."""
+    """A folder somebody granted, as it really is. What holds Forge's own data, or lies in it, is open to no skill;
+    nor is what holds the machine's."""
     try:
         real, data = Path(root).resolve(), data_dir.resolve()
     except (OSError, RuntimeError) as error:  # the latter for links that lead to themselves
@@ -72,6 +77,11 @@ def open_root(root: str, data_dir: Path) -> Path:
         raise Denied(
             f"{root} holds data of Forge itself, which no skill gets at.",
             hint="Grant a folder inside it that holds only what the skill needs.",
+        )
+    if any(real.is_relative_to(folder) for folder in _OF_THE_MACHINE):
+        raise Denied(
+            f"{root} is no folder of files: the machine itself is in it, which no skill gets at.",
+            hint="Grant a folder that holds only what the skill needs.",
         )
     return real
 

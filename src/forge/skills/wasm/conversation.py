@@ -18,7 +18,7 @@ from forge.skills.execution import (
 )
 from forge.skills.wasm import frames
 from forge.skills.wasm.member import START_S, Gone, Member
-from forge.skills.wasm.texts import read_arguments, read_json
+from forge.skills.wasm.texts import MOST_ASKED, MOST_VALUES, has_more_values, read_arguments, read_json
 
 GRACE_S = 0.1
 """A worker stops a skill by itself; one that does not is killed this much later."""
@@ -89,6 +89,8 @@ class Conversation:
 
     async def _serve(self, message: frames.Message, deadline: float) -> frames.Message:
         """What the host answers, as long as there is time. A host that does not end when it is told to is left behind."""
+        if has_more_values(message["args"], MOST_ASKED):
+            return {"err": f"{message['call']} was given more than {MOST_ASKED:,} values"}
         arguments = read_arguments(message["args"])
         if arguments is None:
             return {"err": "the arguments are no JSON object"}
@@ -129,6 +131,8 @@ class Conversation:
 
 
 def _read(ended: Ended, text: str) -> Ended:
+    if has_more_values(text, MOST_VALUES):
+        return replace(ended, end=RunEnd.OUTPUT, error=f"It gave more than {MOST_VALUES:,} values.")
     try:
         return replace(ended, output=read_json(text))
     except ValueError as error:

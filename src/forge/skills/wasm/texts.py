@@ -9,6 +9,21 @@ from pydantic_core import from_json
 
 HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
 """What a number must have in it to be read as infinite."""
+MOST_VALUES = 100_000
+"""In what a skill gives. Reading is quick by the character and slow by the value, and everybody waits for it."""
+MOST_ASKED = 64_000
+"""In what it asks the host for; the largest value it may keep has fewer."""
+
+
+def has_more_values(text: str, most: int) -> bool:
+    """Whether JSON holds more than so many, found without reading it: what stands between texts is counted."""
+    if len(text) <= most:
+        return False
+    unescaped = text.replace("\\\\", "").replace('\\"', "")
+    if unescaped.count('"') > 4 * most:  # a value has two at most, and its key two more
+        return True
+    between = "".join(unescaped.split('"')[::2])
+    return sum(map(between.count, ",[{")) > most
 
 
 def read_json(text: str) -> JsonValue:
