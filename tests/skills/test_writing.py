@@ -140,6 +140,7 @@ def test_how_far_it_goes_is_said_anew_or_stays():
     )
     assert (manifest_of(first).hosts, manifest_of(first).env) == (["a.example"], [])
     assert manifest_of(render_skill(asks, first)).hosts == ["a.example"]
+    assert manifest_of(edited(first, name="ask", capabilities=())).hosts == []
     assert "forge-hosts" not in manifest_of(render_skill(replace(asks, reach={}), first)).metadata
 
 

@@ -9,6 +9,11 @@ from forge.skills.words import quoted
 
 MOST_WORDS = 3
 
+BY_HOSTS = (Capability.HTTP_GET, Capability.HTTP_POST)
+BY_ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
+BY_NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
+"""What a grant of each goes by; of the others it goes by nothing."""
+
 
 @dataclass(frozen=True)
 class Meaning:

@@ -8,15 +8,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from forge.errors import Invalid, NotFound
+from forge.skills.capabilities import BY_HOSTS, BY_NAMES, BY_ROOTS
 from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, Capability, GrantWish, Scope
 from forge.skills.sources import GitSource
 
 Said = Mapping[Capability, Scope | None]
 """Capabilities somebody grants; None: as far as the skill asks."""
 
-_HOSTS = (Capability.HTTP_GET, Capability.HTTP_POST)
-_ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
-_NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
 
 _SLUG = SKILL_NAME_PATTERN.strip("^$")
 _LISTED = re.compile(rf"(?:(?P<registry>{_SLUG}):)?(?P<name>{_SLUG})(?:@(?P<version>[0-9A-Za-z.+-]+))?")
@@ -118,7 +116,7 @@ def scope_of(capability: Capability, values: Sequence[str]) -> Scope:
         ) from error
 
 
-_FIELDS: Mapping[str, Sequence[Capability]] = {"hosts": _HOSTS, "roots": _ROOTS, "names": _NAMES}
+_FIELDS: Mapping[str, Sequence[Capability]] = {"hosts": BY_HOSTS, "roots": BY_ROOTS, "names": BY_NAMES}
 _HINTS = {
     "hosts": "Name hosts: api.example.com, *.example.com, example.com:8443, or * for all public ones.",
     "roots": "Name folders of the server from the root: /srv/data.",
@@ -129,7 +127,7 @@ _HINTS = {
 def what_to_name(capability: Capability) -> str:
     """What a grant of it goes by, in a word."""
     words = {Capability.READ_ENV: "variables", Capability.GET_SECRET: "secrets"}
-    words |= dict.fromkeys(_HOSTS, "hosts") | dict.fromkeys(_ROOTS, "folders")
+    words |= dict.fromkeys(BY_HOSTS, "hosts") | dict.fromkeys(BY_ROOTS, "folders")
     return words.get(capability, "programs")
 
 

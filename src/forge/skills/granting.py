@@ -4,12 +4,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from forge.errors import Invalid
+from forge.skills.capabilities import BY_HOSTS, BY_NAMES, BY_ROOTS
 from forge.skills.models import Capability, Grant, GrantWish, Scope, SkillKind
 from forge.skills.views import AskedView
 
-_HOSTS = (Capability.HTTP_GET, Capability.HTTP_POST)
-_NAMES = (Capability.READ_ENV, Capability.GET_SECRET, Capability.EXEC_COMMAND)
-_ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
 _EXAMPLES = {
     Capability.HTTP_GET: "http_get=api.example.com",
     Capability.HTTP_POST: "http_post=api.example.com",
@@ -65,9 +63,9 @@ def _scope_of(name: str, kind: SkillKind, wish: GrantWish, wanted: dict[Capabili
 def _only(capability: Capability, scope: Scope) -> Scope:
     """Raises when it says something that has no meaning for this capability."""
     fits = Scope(
-        hosts=scope.hosts if capability in _HOSTS else [],
-        roots=scope.roots if capability in _ROOTS else [],
-        names=scope.names if capability in _NAMES else [],
+        hosts=scope.hosts if capability in BY_HOSTS else [],
+        roots=scope.roots if capability in BY_ROOTS else [],
+        names=scope.names if capability in BY_NAMES else [],
     )
     if fits != scope:
         raise Invalid(f"{capability.value} does not go by that.", hint=_meant(capability), field="grants")
@@ -75,15 +73,15 @@ def _only(capability: Capability, scope: Scope) -> Scope:
 
 
 def _meant(capability: Capability) -> str:
-    if capability in _HOSTS:
+    if capability in BY_HOSTS:
         return "It goes by hosts."
-    if capability in _ROOTS:
+    if capability in BY_ROOTS:
         return "It goes by folders, as absolute paths."
-    return "It goes by names." if capability in _NAMES else "It is granted as it is."
+    return "It goes by names." if capability in BY_NAMES else "It is granted as it is."
 
 
 def _covers_nothing(name: str, capability: Capability) -> Invalid:
-    what = "hosts" if capability in _HOSTS else "names"
+    what = "hosts" if capability in BY_HOSTS else "names"
     return Invalid(
         f"This would grant {capability.value} for no {what} at all: the skill names none either.",
         hint=f"Say which: forge skill grant {name} {_EXAMPLES[capability]}",
@@ -102,7 +100,7 @@ def as_asked(kind: SkillKind, asks: Sequence[AskedView], allowed: Collection[Cap
 
 
 def _covers_something(kind: SkillKind, capability: Capability, scope: Scope) -> bool:
-    if capability in _HOSTS:
+    if capability in BY_HOSTS:
         return bool(scope.hosts)
     is_program = kind is SkillKind.LOCAL and capability is Capability.EXEC_COMMAND
-    return capability not in _NAMES or is_program or bool(scope.names)
+    return capability not in BY_NAMES or is_program or bool(scope.names)

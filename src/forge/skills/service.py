@@ -217,17 +217,7 @@ class Skills:
         )
         async with self.database.begin() as tx:
             if known.record is None:
-                await self.recording.keep(
-                    tx,
-                    account_id,
-                    Standing(
-                        name,
-                        source=known.source,
-                        tier=known.tier,
-                        version=known.manifest.version,
-                        folder_hash=known.snapshot.folder_hash,
-                    ),
-                )
+                await self.recording.keep(tx, account_id, _standing(known, known.tier))
             await store.replace_grants(tx, account_id, name, grants)
             self.recording.tell(tx, account_id, name, "grants")
         return await self.detail(account_id, name)
@@ -242,17 +232,7 @@ class Skills:
     async def set_tier(self, account_id: str, name: str, tier: Tier) -> SkillDetail:
         known = await self.knowing.one(account_id, name)
         async with self.database.begin() as tx:
-            await self.recording.keep(
-                tx,
-                account_id,
-                Standing(
-                    name,
-                    source=known.source,
-                    tier=tier,
-                    version=known.manifest.version,
-                    folder_hash=known.snapshot.folder_hash,
-                ),
-            )
+            await self.recording.keep(tx, account_id, _standing(known, tier))
         return await self.detail(account_id, name)
 
     async def _record_own(self, account_id: str, name: str, tier: Tier) -> None:
@@ -285,6 +265,16 @@ class Skills:
 
 def _line(known: Known) -> CatalogueLine:
     return CatalogueLine(known.manifest.name, known.manifest.description, known.manifest.kind)
+
+
+def _standing(known: Known, tier: Tier) -> Standing:
+    return Standing(
+        known.manifest.name,
+        source=known.source,
+        tier=tier,
+        version=known.manifest.version,
+        folder_hash=known.snapshot.folder_hash,
+    )
 
 
 def _haystack(card: SkillCard) -> str:

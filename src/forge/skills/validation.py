@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import TypeAdapter, ValidationError
 
 from forge.errors import ForgeError, Invalid
+from forge.skills.capabilities import BY_HOSTS
 from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
 from forge.skills.entries import SCRIPTS, entry_of
 from forge.skills.manifest import MOST_PROBLEMS, SKILL_MD, Reading, read_skill_md
@@ -13,7 +14,7 @@ from forge.skills.models import Capability, Manifest, SkillCase, SkillKind, Skil
 from forge.skills.sourcecode import source_problems
 from forge.skills.views import TriggerCase, Validation
 from forge.skills.wishes import asks_of
-from forge.skills.writing import TRIGGERS, cases_in
+from forge.skills.writing import REACHES, TRIGGERS, cases_in
 
 MOST_CASES = 20
 MOST_TRIGGERS = 20
@@ -95,33 +96,34 @@ def _idle(manifest: Manifest, files: Collection[str]) -> Iterator[SkillProblem]:
 def _combinations(manifest: Manifest) -> Iterator[SkillProblem]:
     asked = set(manifest.capabilities)
     if manifest.kind is SkillKind.LOCAL:
-        for one in sorted(asked & {Capability.HTTP_GET, Capability.HTTP_POST}):
+        for one in sorted(asked.intersection(BY_HOSTS)):
             hint = "Let a script do that, or pass it what was fetched."
             yield _warning(f"A program has no network, and {one} does not give it one.", hint)
         for one in sorted(asked & {Capability.KV, Capability.RECALL_MEMORY, Capability.LOG}):
             yield _warning(
                 f"A program cannot ask Forge for anything while it runs: {one} is of no use.", None
             )
-    for key, (capabilities, wanted) in _SCOPED.items():
+    for key, wanted in _WANTED.items():
         if manifest.kind is SkillKind.LOCAL and key in _NOT_FOR_PROGRAMS:
             continue
-        asking, is_said = sorted(asked & capabilities), bool(manifest.metadata.get(key, "").split())
+        asking, is_said = (
+            sorted(asked.intersection(REACHES[key])),
+            bool(manifest.metadata.get(key, "").split()),
+        )
         if asking and not is_said:
             hint = f"Name them: `{key}: …` below `metadata`."
             yield _warning(f"It asks for {' and '.join(asking)} and does not say {wanted}.", hint)
         if is_said and not asking:
-            hint = f"Add {' or '.join(sorted(capabilities))} to `forge-capabilities`."
+            hint = f"Add {' or '.join(sorted(REACHES[key]))} to `forge-capabilities`."
             yield _warning(f"`{key}` is of no use without the capability it belongs to.", hint)
 
 
-_SCOPED: Mapping[str, tuple[frozenset[Capability], str]] = {
-    "forge-hosts": (frozenset({Capability.HTTP_GET, Capability.HTTP_POST}), "which hosts it wants to reach"),
-    "forge-env": (frozenset({Capability.READ_ENV}), "which variables it wants to read"),
-    "forge-secrets": (frozenset({Capability.GET_SECRET}), "which secrets it wants to use"),
-    "forge-commands": (frozenset({Capability.EXEC_COMMAND}), "which programs it wants to start"),
+_WANTED: Mapping[str, str] = {
+    "forge-hosts": "which hosts it wants to reach",
+    "forge-env": "which variables it wants to read",
+    "forge-secrets": "which secrets it wants to use",
+    "forge-commands": "which programs it wants to start",
 }
-
-
 _NOT_FOR_PROGRAMS = ("forge-hosts", "forge-commands")
 
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from forge.errors import Invalid
 from forge.skills import templates
+from forge.skills.capabilities import BY_HOSTS, BY_ROOTS
 from forge.skills.entries import ENTRIES, find_entries
 from forge.skills.execution import Language
 from forge.skills.manifest import SKILL_MD, read_skill_md, write_skill_md
@@ -21,8 +22,8 @@ SOURCE_FILES: Mapping[SkillKind, Mapping[Language, str]] = {
 }
 """What is run, where Forge writes it; instructions have nothing to run."""
 REACHES: Mapping[str, tuple[Capability, ...]] = {
-    "forge-hosts": (Capability.HTTP_GET, Capability.HTTP_POST),
-    "forge-files": (Capability.READ_FILE, Capability.WRITE_FILE),
+    "forge-hosts": BY_HOSTS,
+    "forge-files": BY_ROOTS,
     "forge-env": (Capability.READ_ENV,),
     "forge-secrets": (Capability.GET_SECRET,),
     "forge-commands": (Capability.EXEC_COMMAND,),
@@ -106,7 +107,7 @@ def new_skill(name: str, kind: SkillKind, language: Language | None, description
 
 
 def edited(skill: SkillFiles, *, name: str, capabilities: tuple[Capability, ...]) -> SkillFiles:
-    """The same skill under this name, asking for these capabilities; nothing else changes, the version included."""
+    """The same skill under this name, asking for these capabilities and no further; nothing else changes, not even the version."""
     found = read_skill_md(skill.files.get(SKILL_MD, ""), skill.name)
     if found.manifest is None:
         return skill
@@ -179,9 +180,9 @@ def _manifest(text: SkillText, existing: SkillFiles | None, marks: Mapping[str, 
     else:
         metadata = {**before.metadata, **metadata}
         given = before.model_copy(update={"name": text.name, "description": text.description})
-    return given.model_copy(
-        update={"metadata": _with_reach(_with_capabilities(metadata, text.capabilities), text)}
-    )
+    if text.reach is not None:
+        metadata = _with_reach(metadata, text.reach)
+    return given.model_copy(update={"metadata": _with_capabilities(metadata, text.capabilities)})
 
 
 def _manifest_of(existing: SkillFiles | None) -> Manifest | None:
@@ -191,21 +192,16 @@ def _manifest_of(existing: SkillFiles | None) -> Manifest | None:
 
 
 def _with_capabilities(metadata: Mapping[str, str], capabilities: tuple[Capability, ...]) -> dict[str, str]:
+    """How far one goes that is not asked for is not said either."""
     asked = " ".join(one for one in Capability if one in capabilities)
-    rest = {key: value for key, value in metadata.items() if key != "forge-capabilities"}
+    idle = {key for key, belonging in REACHES.items() if not set(belonging) & set(capabilities)}
+    rest = {key: value for key, value in metadata.items() if key not in {"forge-capabilities", *idle}}
     return {**rest, "forge-capabilities": asked} if asked else rest
 
 
-def _with_reach(metadata: dict[str, str], text: SkillText) -> dict[str, str]:
-    if text.reach is None:
-        return metadata
+def _with_reach(metadata: Mapping[str, str], reach: Mapping[str, Sequence[str]]) -> dict[str, str]:
     rest = {key: value for key, value in metadata.items() if key not in REACHES}
-    said = {
-        key: " ".join(dict.fromkeys(text.reach.get(key, ())))
-        for key, capabilities in REACHES.items()
-        if any(one in text.capabilities for one in capabilities)
-    }
-    return rest | {key: words for key, words in said.items() if words}
+    return rest | {key: " ".join(dict.fromkeys(reach[key])) for key in REACHES if reach.get(key)}
 
 
 def _case_files(cases: tuple[SkillCase, ...]) -> Iterator[tuple[str, str]]:
