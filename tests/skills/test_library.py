@@ -104,7 +104,7 @@ async def test_starters_are_there_until_somebody_has_one_of_the_name(library: Li
     assert (await library.names()).count("summarize") == 1
     await library.remove("summarize")
     assert (await library.find("summarize")).source is SkillSource.STARTER
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict, match="came with Forge"):
         await library.remove("summarize")
     with pytest.raises(NotFound):
         await library.take("nowhere")

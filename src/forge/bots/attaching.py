@@ -46,7 +46,8 @@ class Attaching:
         def add(text: str, entries: list[SkillEntry]) -> str:
             if any(one.skill_name == name for one in entries):
                 raise Conflict(
-                    f"{bot.slug} has the skill {name} already.", hint="Change it, or detach it first."
+                    f"{bot.slug} has the skill {name} already.",
+                    hint="Change it in skills.toml, or detach it first.",
                 )
             return with_skill(text, SkillEntry.model_validate(new.model_dump()))
 

@@ -21,6 +21,8 @@ def attach(name: str, bot: str, version: str | None, as_json: bool) -> None:
     with connect() as client:
         told = attach_to(client, name, bot, version)
     _say(told, f"{clean(bot)} has {name} now.", as_json=as_json)
+    if not told.get("is_offered"):
+        click.echo(f"It cannot use it yet: {clean(str(told.get('problem')))}", err=True)
 
 
 @click.command()
@@ -52,11 +54,11 @@ def disable(name: str, bot: str, as_json: bool) -> None:
     _switch(name, bot, is_on=False, as_json=as_json)
 
 
-def attach_to(client: Client, name: str, bot: str, version: str | None = None) -> object:
+def attach_to(client: Client, name: str, bot: str, version: str | None = None) -> dict[str, Any]:
     body: dict[str, Any] = {"skill_name": name}
     if version is not None:
         body["version"] = version
-    return client.post(bot_path(bot), object, body)
+    return client.post(bot_path(bot), dict[str, Any], body)
 
 
 def _switch(name: str, bot: str, *, is_on: bool, as_json: bool) -> None:

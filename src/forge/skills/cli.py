@@ -42,7 +42,7 @@ def list_skills(words: tuple[str, ...], as_json: bool, **given: str | None) -> N
     if as_json:
         print_json(found)
     elif not found:
-        click.echo("There are no such skills. Make one: forge skill create", err=True)
+        click.echo("There are no such skills. All there are: forge skill list", err=True)
     else:
         from forge.skills.show import skills_table
 

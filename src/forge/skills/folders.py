@@ -247,7 +247,7 @@ def checked_name(name: str) -> str:
 
 
 def missing(name: str) -> NotFound:
-    return NotFound(f"There is no skill called {name} in the library.")
+    return NotFound(f"There is no skill called {name} in the library.", hint="List them: forge skill list")
 
 
 def taken(name: str) -> Conflict:

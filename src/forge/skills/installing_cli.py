@@ -275,7 +275,11 @@ def _print_done(
     for one in done:
         out.print(installed_line(one))
     if len(done) + len(failed) > 1:
-        parts = [f"{len(done) - len(refused)} installed"]
-        parts += [f"{len(refused)} refused"] if refused else []
-        parts += [f"{len(failed)} failed"] if failed else []
-        click.echo(f"{', '.join(parts)}.")
+        same = sum(one.installed and one.state is None for one in done)
+        counts = {
+            "installed": len(done) - len(refused) - same,
+            "unchanged": same,
+            "refused": len(refused),
+            "failed": len(failed),
+        }
+        click.echo(f"{', '.join(f'{count} {what}' for what, count in counts.items() if count)}.")

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from forge.errors import ForgeError, Invalid
+from forge.errors import Conflict, ForgeError, Invalid
 from forge.skills.contents import Snapshot, snapshot_of
 from forge.skills.folders import Kept, Seen, SkillFolders, check_base, checked_name, missing, taken
 from forge.skills.manifest import SKILL_MD, read_skill_md
@@ -73,8 +73,8 @@ class Library:
         return await asyncio.to_thread(self._take, name)
 
     async def remove(self, name: str) -> None:
-        """From the data directory, for good. Raises NotFound."""
-        await asyncio.to_thread(self._folders.remove, name)
+        """From the data directory, for good. Raises NotFound, and Conflict for a starter."""
+        await asyncio.to_thread(self._remove, name)
 
     def _look(self, names: list[str]) -> dict[str, Skill | ForgeError]:
         seen = self._folders.look(names)
@@ -105,6 +105,13 @@ class Library:
             return self._folders.save(name, texts, base_hash)
         check_base(name, _starter_bytes(name), base_hash)
         return self._folders.write(SkillFiles(name=name, files=dict(texts)), replace=False)
+
+    def _remove(self, name: str) -> None:
+        if self._is_starters(name):
+            raise Conflict(
+                f"The skill {name} came with Forge, and stays.", hint="Only bots that have it can use it."
+            )
+        self._folders.remove(name)
 
     def _is_starters(self, name: str) -> bool:
         return name in starters() and not self._folders.has(name)

@@ -2,7 +2,8 @@
 
 import click
 
-from forge.errors import NotFound
+from forge.errors import Invalid, NotFound
+from forge.skills.folders import is_name
 from forge.skills.views import Registry, RegistryEntry
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
@@ -13,10 +14,10 @@ REGISTRIES = "/skill-registries"
 
 
 @click.command()
-@click.argument("words", nargs=-1, required=True)
+@click.argument("words", nargs=-1)
 @json_option
 def search(words: tuple[str, ...], as_json: bool) -> None:
-    """Search the registries. Install what is found: forge skill install REGISTRY:NAME."""
+    """Search the registries; without WORDS, list all they have. Install what is found: forge skill install REGISTRY:NAME."""
     with connect() as client:
         found = client.get(f"{REGISTRIES}/search", list[RegistryEntry], {"q": " ".join(words)})
     if as_json:
@@ -40,6 +41,11 @@ def registry() -> None:
 @json_option
 def add(name: str, url: str, as_json: bool) -> None:
     """Add the index at URL under a name of your own. It is fetched at once."""
+    if not is_name(name):
+        raise Invalid(
+            f"A registry cannot be called {name!r}.",
+            hint="Use lower-case letters, digits and single hyphens, such as `acme`.",
+        )
     with connect() as client, working("Fetching the index…"):
         added = client.post(REGISTRIES, Registry, {"name": name, "url": url}, within_s=FETCH_S)
     _print([added], as_json=as_json, data=added)

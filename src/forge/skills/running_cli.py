@@ -11,8 +11,8 @@ from forge.errors import Invalid, NotFound
 from forge.skills.command_words import skill_path
 from forge.skills.execution import RunEnd
 from forge.skills.models import Tier
-from forge.skills.views import RunWish, SkillDetail, SkillRan, SkillRun, SkillTestReport
-from forge.terminal.client import Client, connect
+from forge.skills.views import RunWish, SkillRan, SkillRun, SkillTestReport
+from forge.terminal.client import connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
 from forge.terminal.text import clean
@@ -33,10 +33,8 @@ _TOO_MUCH = (RunEnd.FUEL, RunEnd.MEMORY, RunEnd.TIME)
 def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: bool) -> None:
     """Run a skill and print what it gives. Exits with 0 only when it came to its end; logs go to standard error."""
     wish = RunWish.model_construct(input=_read_input(given), bot=bot, purpose="cli")
-    with connect() as client:
-        with working("Running…"):
-            ran = client.post(f"{skill_path(name)}/run", SkillRan, wish.model_dump(), within_s=RUN_S)
-        hint = None if ran.end is RunEnd.DONE else _hint(client, ran)
+    with connect() as client, working("Running…"):
+        ran = client.post(f"{skill_path(name)}/run", SkillRan, wish.model_dump(), within_s=RUN_S)
     for line in ran.logs:
         click.echo(clean(f"{line.level}: {line.message}"), err=True)
     if as_json:
@@ -47,7 +45,7 @@ def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: boo
         text = output_text(ran.output)
         click.echo(clean(text) if sys.stdout.isatty() else text)
     if ran.end is not RunEnd.DONE:
-        _say_failure(ran, hint)
+        _say_failure(ran)
         ctx.exit(1)
 
 
@@ -59,7 +57,7 @@ def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: boo
 @json_option
 @click.pass_context
 def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
-    """Run a skill's own tests, each afresh. Exits with 1 when one of them fails."""
+    """Run a skill's own tests, each afresh. Exits with 1 when one of them fails, or could not be tried."""
     with connect() as client, working("Testing…"):
         report = client.post(
             f"{skill_path(name)}/test", SkillTestReport, {"triggers": triggers}, within_s=RUN_S
@@ -68,7 +66,7 @@ def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
         print_json(report)
     else:
         _print_report(report)
-    ctx.exit(0 if report.passed else 1)
+    ctx.exit(0 if report.passed and not report.triggers_skipped else 1)
 
 
 @click.command()
@@ -119,14 +117,8 @@ def _input_text(given: str) -> str:
         raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _hint(client: Client, ran: SkillRan) -> str | None:
-    """What to do about an end that is none of the skill's own making."""
-    if ran.end is RunEnd.REFUSED:
-        found = client.get(skill_path(ran.skill), SkillDetail)
-        missing = dict.fromkeys(
-            ask.capability.value for ask in found.asks if ask.capability not in found.granted
-        )
-        return f"forge skill grant {ran.skill} {' '.join(missing)}".rstrip()
+def _hint(ran: SkillRan) -> str | None:
+    """What to do about an end that is none of the skill's own making. A refusal says so itself."""
     if ran.end is RunEnd.UNUSABLE:
         return f"forge skill validate {ran.skill}"
     if ran.end in _TOO_MUCH and ran.tier is not Tier.LOCAL:
@@ -134,11 +126,11 @@ def _hint(client: Client, ran: SkillRan) -> str | None:
     return None
 
 
-def _say_failure(ran: SkillRan, hint: str | None) -> None:
+def _say_failure(ran: SkillRan) -> None:
     click.echo(
         f"{click.style(ran.end.value, fg='red', bold=True)}: {clean(ran.error or 'It failed.')}", err=True
     )
-    if hint:
+    if hint := _hint(ran):
         click.echo(f"{click.style(' hint:', fg='yellow')} {hint}", err=True)
 
 
@@ -149,6 +141,7 @@ def _print_report(report: SkillTestReport) -> None:
     for case in (*report.cases, *report.triggers):
         out.print(case_line(case))
     if report.triggers_skipped:
-        click.echo(f"No model was asked: {clean(report.triggers_skipped)}", err=True)
-    if not report.passed and report.output:
+        click.echo(f"Whether a model picks it is not known: {clean(report.triggers_skipped)}", err=True)
+    told = any(report.output in case.detail for case in report.cases)
+    if report.output and not report.passed and not told:
         click.echo(clean(report.output), err=True)

@@ -94,7 +94,7 @@ def test_a_collection_is_installed_and_a_bad_one_stops_no_other(forge: Terminal,
     assert every.code == 1
     assert "● installed col-a 1.0.0" in every.out and "● unchanged col-b" in every.out
     assert "● Col_C: SKILL.md, line 2: " in every.out
-    assert every.out.endswith("2 installed, 1 refused.\n")
+    assert every.out.endswith("\n1 installed, 1 unchanged, 1 refused.\n")
     told = forge("skill", "install", str(tmp_path), "--all", "--json")
     assert (told.code, {one["name"]: one["installed"] for one in told.data}) == (
         1,
@@ -189,6 +189,7 @@ def test_a_folder_is_sent_again(forge: Terminal, tmp_path: Path):
     assert (said.code, said.data[0]["version"]) == (0, "1.1.0")
     assert forge("skill", "inspect", "again", "--json").data["tier"] == "verified"
     assert "again" in {one["name"] for one in forge("skill", "update", "--all", "--json").data}
+    assert forge("skill", "install", str(folder), str(folder)).out.endswith("\n2 unchanged.\n")
 
 
 def test_what_was_made_here_comes_from_nowhere(forge: Terminal):
@@ -221,6 +222,9 @@ def test_a_registry_is_added_searched_and_installed_from(forge: Terminal, roots:
     found = forge("skill", "search", "listed", "--json").data
     assert {(one["registry"], one["installed"]) for one in found} == {("acme", None), ("other", None)}
     assert "acme:listed" in forge("skill", "search", "listed").out
+    assert len(forge("skill", "search", "--json").data) == 2
+    odd = forge("skill", "registry", "add", "Odd name", str(roots / "acme" / "index.json"))
+    assert (odd.code, "cannot be called 'Odd name'" in odd.err) == (2, True)
     both = forge("skill", "install", "listed")
     assert (both.code, "Say which: acme:listed, other:listed" in both.err) == (2, True)
     near = forge("skill", "install", "liste")

@@ -118,8 +118,8 @@ def test_a_refused_run_names_the_command_that_grants(forge: Terminal, tmp_path: 
     install(forge, folder)
     said = forge("skill", "run", "to-count")
     assert (said.code, said.out) == (1, "")
-    assert said.err.startswith("refused: ")
-    assert said.err.endswith(" hint: forge skill grant to-count kv\n")
+    assert said.err.startswith("refused: ") and said.err.endswith(": forge skill grant to-count kv\n")
+    assert said.err.count("\n") == 1
     assert forge("skill", "grant", "to-count", "kv").code == 0
     assert [json.loads(forge("skill", "run", "to-count").out)["n"] for _ in range(2)] == [1, 2]
     assert forge("skill", "revoke", "to-count", "kv", "--json").data["granted"] == []
@@ -185,9 +185,15 @@ def test_a_failing_case_is_told_and_ends_with_one(forge: Terminal, tmp_path: Pat
 def test_a_skill_without_tests_says_so(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-believe"))
     said = forge("skill", "test", "to-believe")
-    assert (said.code, "There is no test" in said.out) == (1, True)
+    assert (said.code, "There is no test" in said.out, said.err) == (1, True, "")
     followed = forge("skill", "test", "summarize")
     assert (followed.code, followed.out) == (0, "● passed SKILL.md\n")
+
+
+def test_triggers_that_could_not_be_tried_did_not_pass(forge: Terminal):
+    said = forge("skill", "test", "summarize", "--triggers")
+    assert (said.code, said.out) == (1, "● passed SKILL.md\n")
+    assert said.err.startswith("Whether a model picks it is not known: There is no key")
 
 
 def test_a_folder_is_validated_before_it_is_installed(forge: Terminal, tmp_path: Path):
@@ -243,6 +249,24 @@ def test_a_removal_is_asked_about(forge: Terminal):
     assert forge("skill", "remove", "to-go", stdin="n\n").code == 130
     assert forge("skill", "remove", "to-go", "--yes", "--json").data["name"] == "to-go"
     assert forge("skill", "remove", "to-go", "--yes").code == 5
+    stays = forge("skill", "remove", "summarize", "--yes")
+    assert (stays.code, "came with Forge, and stays" in stays.err) == (6, True)
+
+
+def test_a_bot_that_cannot_use_a_skill_is_told_why(forge: Terminal):
+    make(forge, "to-pin", "--kind", "script")
+    forge("bots", "create", "Pinned")
+    assert "does not have the skill" in forge("skill", "run", "to-pin", "--as", "pinned").err
+    said = forge("skill", "attach", "to-pin", "pinned", "--version", "^9")
+    why = "skills.toml wants the version ^9, and the library has 0.1.0."
+    assert (said.code, said.err) == (0, f"It cannot use it yet: {why}\n")
+    assert why in forge("skill", "run", "to-pin", "--as", "pinned").err
+    forge("skill", "disable", "to-pin", "pinned")
+    assert "is disabled for Pinned" in forge("skill", "run", "to-pin", "--as", "pinned").err
+    forge("skill", "detach", "to-pin", "pinned")
+    fits = forge("skill", "attach", "to-pin", "pinned")
+    assert (fits.code, fits.err) == (0, "")
+    assert forge("skill", "run", "to-pin", "--as", "pinned").code == 0
 
 
 def test_a_file_is_edited_in_the_editor_of_the_person(server: Server, forge: Terminal, tmp_path: Path):

@@ -48,7 +48,10 @@ class Installs:
     async def fetch_again(self, account_id: str, name: str) -> Staged:
         found = await self.knowing.look(account_id, name)
         if found.record is None:
-            raise NotFound(f"Nobody wrote down where the skill {name} came from.", hint="Install it again.")
+            raise NotFound(
+                f"The skill {name} was not fetched from anywhere, so there is nowhere to look for a newer one.",
+                hint="Install another over it: --force.",
+            )
         return await self.installing.fetch_again(account_id, found.record.source)
 
     async def registries(self, account_id: str) -> list[Registry]:
