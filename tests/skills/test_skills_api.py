@@ -1,5 +1,6 @@
 """Skills over HTTP: written, granted, run, looked at, removed."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -101,6 +102,23 @@ async def test_an_error_is_written_down_whatever_is_in_it(either_desk: Desk):
     assert (ran["end"], ran["error"].splitlines()[0]) == ("raised", "Error: a\ufffdb\ufffdc")
     runs = await either_desk.ask("GET", "/skills/fails/runs")
     assert [run["end"] for run in runs] == ["raised"]
+
+
+async def test_what_is_revoked_ends_for_a_run_that_is_under_way(desk: Desk):
+    source = (
+        "function run() { for (;;) { kv.set('n', 1); const t = Date.now(); while (Date.now() - t < 20); } }"
+    )
+    await desk.create("writes", script("writes", source, capabilities="kv"))
+    await desk.grant("writes", "kv")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(desk.run("writes"))
+        while not await desk.ask("GET", "/skills/writes/runs"):
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
+        await desk.ask("DELETE", "/skills/writes/grants/kv")
+    ran = running.result()
+    assert (ran["end"], "nobody granted" in ran["error"]) == ("refused", True)
+    assert ran["capabilities_used"]["kv"] > 0
 
 
 async def test_an_edit_asks_again(either_desk: Desk):

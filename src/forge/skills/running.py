@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -24,7 +25,7 @@ from forge.skills import store
 from forge.skills.contents import text_of
 from forge.skills.entries import entry_of, program_of
 from forge.skills.execution import LIMITS, MAX_INPUT, Ended, LogLine, RunEnd, RunLimits
-from forge.skills.host.host import Host
+from forge.skills.host.host import GrantedNow, Host
 from forge.skills.host.own_folder import OwnFolder
 from forge.skills.host.parts import HostParts, Invocation
 from forge.skills.knowing import Knowing, Known
@@ -124,7 +125,8 @@ class Runner:
                 invocation = Invocation(
                     call.account_id, manifest.name, manifest.version, run_id, call.bot_id, settings
                 )
-                return await self._run_script(invocation, files, text, limits, allowed)
+                granted_now = partial(self._granted_now, call.account_id, known)
+                return await self._run_script(invocation, files, text, limits, allowed, granted_now)
             case SkillKind.LOCAL:
                 return await self._run_program(
                     manifest.name, files, text, limits, allowed, account_id=call.account_id
@@ -151,11 +153,19 @@ class Runner:
         text: str,
         limits: RunLimits,
         allowed: Mapping[Capability, Scope],
+        granted_now: GrantedNow | None = None,
     ) -> Result:
         program = program_of(files, invocation.skill)
-        host = Host(invocation, allowed, self.parts, limits.seconds)
+        host = Host(invocation, allowed, self.parts, limits.seconds, granted_now)
         ended = await self.crew.run(program, text, limits, host.call, invocation=invocation.id)
         return Result(replace(ended, error=host.hide(ended.error)), host.used, host.logs)
+
+    async def _granted_now(self, account_id: str, known: Known, capability: Capability) -> Scope | None:
+        """Asked before each use: what is revoked ends for runs that are under way."""
+        name = known.manifest.name
+        async with self.database.read() as tx:
+            grants = (await store.list_grants(tx, account_id, name)).get(name, [])
+        return replace(known, grants=grants).counting.get(capability)
 
     async def _run_program(
         self,

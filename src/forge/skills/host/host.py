@@ -27,6 +27,9 @@ MOST_CALLS = 1000
 
 OUT_OF_TIME = "The run is out of time."
 
+GrantedNow = Callable[[Capability], Awaitable[Scope | None]]
+"""How far a grant goes at this moment; None when it was revoked since the run began."""
+
 A = TypeVar("A", bound=Arguments)
 
 
@@ -64,8 +67,10 @@ class Host:
         allowed: Mapping[Capability, Scope],
         parts: HostParts,
         seconds: float,
+        granted_now: GrantedNow | None = None,
     ) -> None:
         self._allowed = allowed
+        self._granted_now = granted_now
         self._calls = 0
         self._used: Counter[Capability] = Counter()
         hidden = Hidden()
@@ -97,7 +102,7 @@ class Host:
             raise HostError(self.hide(f"There is no operation {op[:100]!r}."))
         self._count(op)
         given = _read(op, operation, args)
-        scope = self._check_granted(given)
+        scope = await self._check_granted(given)
         try:
             async with asyncio.timeout(self._left_s()):
                 return await operation.perform(self._running, scope, given)
@@ -121,11 +126,13 @@ class Host:
         if self._calls > MOST_CALLS:
             raise HostError(f"A run may ask {MOST_CALLS:,} times; this one has.")
 
-    def _check_granted(self, given: Arguments) -> Scope:
+    async def _check_granted(self, given: Arguments) -> Scope:
         needs = given.needs
         if needs is None:
             return Scope()
         scope = self._allowed.get(needs)
+        if scope is not None and self._granted_now is not None:
+            scope = await self._granted_now(needs)
         if scope is None:
             skill = self._running.invocation.skill
             raise HostRefusal(
