@@ -20,8 +20,15 @@ SECTIONS = (
     "conversation",
 )
 """Of every prompt a skill's text can be in."""
-_TAG = re.compile(rf"<(?=\s{{0,9}}/?\s{{0,9}}(?:{'|'.join(SECTIONS)})\b)", re.IGNORECASE)
-"""Blanks as well: a parser would not take such a tag for one, a model does."""
+_UNSEEN = r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{0,9}"
+_BLANK = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]{0,9}"
+_NAMES = "|".join(_UNSEEN.join(name) for name in SECTIONS)
+_TAG = re.compile(rf"[<\uff1c\ufe64](?={_BLANK}[/\uff0f]?{_BLANK}(?:{_NAMES})\b)", re.IGNORECASE)
+"""Blanks as well, and what nobody sees: a parser would not take such a tag for one, a model does."""
+_SMUGGLED = re.compile(
+    "(\U0001f3f4[\U000e0020-\U000e007e]{1,6}\U000e007f)|[\U000e0000-\U000e007f]"  # the former are flags
+)
+"""A second alphabet that is shown to no person, and read by models."""
 
 
 def section(name: str, text: str) -> str:
@@ -30,8 +37,9 @@ def section(name: str, text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """No text can end a section or begin one of its own."""
-    return _TAG.sub("&lt;", text)
+    """No text can end a section or begin one of its own, and none is there that a person would not see."""
+    seen = _SMUGGLED.sub(lambda found: found[1] or "", text)
+    return _TAG.sub("&lt;", seen)
 
 
 def on_one_line(text: str, most: int) -> str:
