@@ -16,7 +16,7 @@ from forge.skills import store
 from forge.skills.contents import Snapshot, hash_of, snapshot_of
 from forge.skills.library import Library
 from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Capability, Grant, Manifest, Scope, Skill, SkillSource, Tier
+from forge.skills.models import Capability, Grant, Manifest, Scope, Skill, SkillKind, SkillSource, Tier
 from forge.skills.relations.graph import (
     Composed,
     compose,
@@ -87,6 +87,11 @@ class Known:
         return any(one.folder_hash != self.folder_hash for one in self.grants)
 
     @property
+    def needs_trust(self) -> bool:
+        """It is a program, and is not trusted as one's own."""
+        return self.manifest.kind is SkillKind.LOCAL and self.tier is not Tier.LOCAL
+
+    @property
     def state(self) -> SkillState:
         if self.problem is not None:
             return SkillState.BROKEN
@@ -102,6 +107,8 @@ class Known:
         ]
         if missing:
             return f"It cannot run without {missing[0].value}."
+        if self.needs_trust:
+            return "It is a program, and programs run at the tier local only."
         asked = [one.capability.value for one in self.asks if one.capability is not Capability.LOG]
         return f"It asks for {', '.join(asked)}." if asked and not self.counting else None
 

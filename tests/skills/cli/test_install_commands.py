@@ -192,6 +192,22 @@ def test_a_folder_is_sent_again(forge: Terminal, tmp_path: Path):
     assert forge("skill", "install", str(folder), str(folder)).out.endswith("\n2 unchanged.\n")
 
 
+def test_a_program_that_is_not_trusted_is_no_ready_skill(forge: Terminal, tmp_path: Path):
+    folder = tmp_path / "program"
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(
+        "---\nname: program\ndescription: Says hello.\nmetadata:\n  forge-kind: local\n---\nHello.\n"
+    )
+    (folder / "scripts" / "run.sh").write_text("echo 1\n")
+    said = forge("skill", "install", str(folder), "--yes")
+    assert (said.code, said.out) == (
+        0,
+        "● installed program 0.1.0 (It is a program, and programs run at the tier local only.)\n"
+        "  If you have read it: forge skill trust program local\n",
+    )
+    assert forge("skill", "trust", "program", "local", "--yes", "--json").data["state"] == "ready"
+
+
 def test_what_was_made_here_comes_from_nowhere(forge: Terminal):
     forge("skill", "create", "--blank", "own", "--description", "Mine.")
     assert forge("skill", "update", "own").code in (2, 6)

@@ -121,6 +121,7 @@ class Confirming:
             is_new=kept.is_new,
             state=found.state,
             problem=found.review,
+            hint=f"If you have read it: forge skill trust {name} local" if found.needs_trust else None,
             version=known.manifest.version,
             path=str(kept.path),
         )
