@@ -15,7 +15,7 @@ from yaml.resolver import Resolver
 from forge.documents.frontmatter import FrontMatter, Unusable, read_front_matter, write_front_matter
 from forge.documents.nodes import Node, Shape
 from forge.documents.problem import Problem
-from forge.documents.text import unusable_text
+from forge.documents.text import unseen_text, unusable_text
 from forge.skills.models import (
     MAX_DESCRIPTION,
     MAX_SKILL_NAME,
@@ -61,6 +61,8 @@ def read_skill_md(text: str, folder: str) -> Reading:
         return _nothing(error.problem)
     reader = _Reader(front)
     manifest = reader.read(folder)
+    if unseen := unseen_text(text):
+        reader.problems.append(unseen)
     by_place = sorted(reader.problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
     return Reading(manifest, front.body, [_told(problem) for problem in by_place[:MOST_PROBLEMS]])
 
