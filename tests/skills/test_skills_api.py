@@ -190,6 +190,27 @@ async def test_a_program_runs_at_the_tier_local_only(desk: Desk):
         assert "tier local" in ran["error"]
 
 
+async def test_only_scripts_are_tried_out(desk: Desk):
+    files = {"SKILL.md": skill_md("twice", kind="local"), "scripts/run.py": PROGRAM}
+    for name, given in (("twice", files), ("told", {"SKILL.md": skill_md("told", kind="prompt")})):
+        body = {"name": name, "files": given, "input": {}}
+        status, message = await desk.refused("POST", "/skills/try", json=body)
+        assert (status, "Only scripts" in message) == (422, True)
+
+
+async def test_instructions_without_a_model_are_no_crash(desk: Desk):
+    await desk.create("told", {"SKILL.md": skill_md("told", kind="prompt")})
+    assert (await desk.refused("POST", "/skills/told/run", json={}))[0] >= 400
+    [run] = await desk.ask("GET", "/skills/told/runs")
+    assert run["end"] == "raised"
+    assert run["error"]
+
+
+async def test_what_it_needs_and_cannot_be_read_keeps_a_skill_from_use(desk: Desk):
+    made = await desk.create("odd", script("odd", COUNTS, dependencies="base@banana"))
+    assert (made["state"], "base@banana" in made["problem"]) == ("broken", True)
+
+
 async def test_a_run_whose_process_died_says_so(either_desk: Desk):
     begun = SkillRun(
         id="a-run",

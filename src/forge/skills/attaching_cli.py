@@ -1,28 +1,69 @@
 """`forge skill attach`, `detach`, `enable` and `disable`: which bots have a skill."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
-from forge.skills.command_words import bot_path, skill_path
+from forge.skills.command_words import bot_path, read_capabilities, read_settings, skill_path
+from forge.skills.models import Capability
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import print_json
 from forge.terminal.text import clean
+
+Entry = dict[str, Any]
+"""Of the skills of a bot."""
+
+
+@dataclass(frozen=True)
+class AttachWish:
+    """How a bot is to have a skill; what is not said stays."""
+
+    version: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    only: Sequence[Capability] | None = None
+    """None of them: all that was granted."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    entry: Entry
+    is_new: bool = False
+    is_changed: bool = False
 
 
 @click.command()
 @click.argument("name")
 @click.argument("bot")
 @click.option("--version", metavar="RANGE", help="Only such a version of it, as 1.2.3 or ^1.2.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting the skill gets from this bot; without a value, none any more. Repeatable.",
+)
+@click.option(
+    "--only", metavar="CAPABILITY,…", help="Of what it was granted, only these for this bot; all for all."
+)
 @json_option
-def attach(name: str, bot: str, version: str | None, as_json: bool) -> None:
-    """Give a skill to a bot, which uses it from its next answer on."""
+def attach(
+    name: str, bot: str, version: str | None, settings: tuple[str, ...], only: str | None, as_json: bool
+) -> None:
+    """Give a skill to a bot, which uses it from its next answer on.
+
+    For a bot that has it already, what is said of version, settings and capabilities is changed.
+    """
+    wish = AttachWish(version, read_settings(settings), None if only is None else read_capabilities(only))
     with connect() as client:
-        told = attach_to(client, name, bot, version)
-    _say(told, f"{clean(bot)} has {name} now.", as_json=as_json)
-    if not told.get("is_offered"):
-        click.echo(f"It cannot use it yet: {clean(str(told.get('problem')))}", err=True)
+        attached = attach_to(client, name, bot, wish)
+    _say(attached.entry, _words(attached, name, clean(bot)), as_json=as_json)
+    if not attached.entry["enabled"]:
+        click.echo(f"It is disabled for it: forge skill enable {name} {bot}", err=True)
+    elif not attached.entry["is_offered"]:
+        click.echo(f"It cannot use it yet: {clean(str(attached.entry['problem']))}", err=True)
 
 
 @click.command()
@@ -54,11 +95,32 @@ def disable(name: str, bot: str, as_json: bool) -> None:
     _switch(name, bot, is_on=False, as_json=as_json)
 
 
-def attach_to(client: Client, name: str, bot: str, version: str | None = None) -> dict[str, Any]:
-    body: dict[str, Any] = {"skill_name": name}
-    if version is not None:
-        body["version"] = version
-    return client.post(bot_path(bot), dict[str, Any], body)
+def attach_to(client: Client, name: str, bot: str, wish: AttachWish | None = None) -> Attached:
+    """What the bot has already stays, but for what is wished otherwise."""
+    wish = wish or AttachWish()
+    entry = _entry(name, bot)
+    had = next((one for one in client.get(bot_path(bot), list[Entry]) if one["name"] == name), None)
+    body = _body(wish, had["overrides"] if had else {})
+    if had is None:
+        return Attached(client.post(bot_path(bot), Entry, {"skill_name": name, **body}), is_new=True)
+    return Attached(client.patch(entry, Entry, body) if body else had, is_changed=bool(body))
+
+
+def _body(wish: AttachWish, overrides: Mapping[str, str]) -> Entry:
+    body: Entry = {}
+    if wish.version is not None:
+        body["version"] = wish.version
+    if wish.settings:
+        body["overrides"] = {key: value for key, value in {**overrides, **wish.settings}.items() if value}
+    if wish.only is not None:
+        body["capabilities"] = wish.only
+    return body
+
+
+def _words(attached: Attached, name: str, bot: str) -> str:
+    if attached.is_changed:
+        return f"{bot} has {name} as you said now."
+    return f"{bot} has {name} {'now' if attached.is_new else 'already'}."
 
 
 def _switch(name: str, bot: str, *, is_on: bool, as_json: bool) -> None:

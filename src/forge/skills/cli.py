@@ -12,6 +12,7 @@ from forge.skills.granting_cli import grant, revoke, trust
 from forge.skills.installing_cli import install, update
 from forge.skills.models import Capability, SkillKind, Tier
 from forge.skills.registry_cli import registry, search
+from forge.skills.review import be_sure
 from forge.skills.running_cli import run, runs, test
 from forge.skills.validating_cli import validate
 from forge.skills.views import SkillCard, SkillDetail, SkillState
@@ -36,7 +37,10 @@ def skill() -> None:
 )
 @json_option
 def list_skills(words: tuple[str, ...], as_json: bool, **given: str | None) -> None:
-    """List the library: all, or those with WORDS in the name, description or categories."""
+    """List the library.
+
+    All, or those with WORDS in the name, description or categories.
+    """
     with connect() as client:
         found = client.get("/skills", list[SkillCard], {"q": " ".join(words) or None, **given})
     if as_json:
@@ -53,7 +57,10 @@ def list_skills(words: tuple[str, ...], as_json: bool, **given: str | None) -> N
 @click.argument("name")
 @json_option
 def inspect(name: str, as_json: bool) -> None:
-    """Show all there is to know about a skill: what it asks for and what of that is granted, what it needs, its files."""
+    """Show all there is to know about a skill.
+
+    What it asks for and what of that is granted, what it needs, its files.
+    """
     with connect() as client:
         found = client.get(skill_path(name), SkillDetail)
     if as_json:
@@ -70,11 +77,14 @@ def inspect(name: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def remove(name: str, force: bool, yes: bool, as_json: bool) -> None:
-    """Remove a skill for good, with what it was granted and what it kept. The log of its runs stays."""
+    """Remove a skill for good.
+
+    With what it was granted and what it kept. The log of its runs stays.
+    """
     with connect() as client:
         found = client.get(skill_path(name), SkillDetail)
         if not yes:
-            click.confirm(f"Remove {clean(found.name)}?", abort=True, err=True)
+            be_sure(f"Remove {clean(found.name)}?")
         removed = client.delete(skill_path(name), SkillCard, {"force": "true"} if force else None)
     if as_json:
         print_json(removed)

@@ -103,6 +103,26 @@ def read_grants(given: Iterable[str]) -> Said:
     }
 
 
+def read_capabilities(given: str) -> list[Capability]:
+    """Of `kv,http_get`; `all` is none in particular."""
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    if names == ["all"]:
+        return []
+    if not names:
+        raise Invalid("No capability is named.", hint="Name some, such as kv,http_get, or all.")
+    if unknown := next((name for name in names if name not in set(Capability)), None):
+        raise _unknown(unknown)
+    return [Capability(name) for name in dict.fromkeys(names)]
+
+
+def read_settings(given: Iterable[str]) -> dict[str, str]:
+    """Of `region=alpine` and the like."""
+    pairs = [text.partition("=") for text in given]
+    if wrong := next((key for key, equals, _ in pairs if not (key.strip() and equals)), None):
+        raise Invalid(f"{wrong[:100]!r} is no setting.", hint="Say it as region=alpine.")
+    return {key.strip(): value for key, _, value in pairs}
+
+
 def scope_of(capability: Capability, values: Sequence[str]) -> Scope:
     field = next((name for name, members in _FIELDS.items() if capability in members), None)
     if field is None:

@@ -21,7 +21,10 @@ SKILL_MD = "SKILL.md"
 @click.argument("file", default=SKILL_MD)
 @json_option
 def edit(name: str, file: str, as_json: bool) -> None:
-    """Open FILE of a skill in $EDITOR, SKILL.md unless named. What was granted does not count for what it is then."""
+    """Open FILE of a skill in $EDITOR, SKILL.md unless named.
+
+    What was granted does not count for what it is then.
+    """
     with connect() as client:
         found = client.get(skill_path(name), SkillDetail)
         texts = _texts(client, found)

@@ -8,7 +8,7 @@ import click
 from forge.errors import Invalid
 from forge.skills.command_words import Said, merged, read_grants, skill_path
 from forge.skills.models import Capability, GrantWish, Tier
-from forge.skills.review import Consent, decide
+from forge.skills.review import Consent, be_sure, decide, tell_beyond
 from forge.skills.views import AskedView, GrantsWish, SkillDetail
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
@@ -27,9 +27,9 @@ _MEANS = {
 @click.option("--yes", is_flag=True, help="Grant all it asks for.")
 @json_option
 def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Let a skill do what it asks for: kv, http_get=api.example.com, read_file=/srv/data, get_secret=NAME.
+    """Let a skill do what it asks for.
 
-    Without a scope as far as it asks. What was granted before stays, as long as the skill was not changed.
+    Such as kv, http_get=api.example.com, read_file=/srv/data or get_secret=NAME. Without a scope as far as it asks. What was granted before stays, as long as the skill was not changed.
     Without CAPABILITY each is asked about, when there is a terminal.
     """
     said = read_grants(capabilities)
@@ -43,6 +43,7 @@ def grant(name: str, capabilities: tuple[str, ...], yes: bool, as_json: bool) ->
         wishes = merged([*standing, *decide(consent, found.kind, found.asks, found.grants)])
         wish = GrantsWish(grants=wishes, folder_hash=found.folder_hash)
         granted = client.put(f"{skill_path(name)}/grants", SkillDetail, wish.model_dump(mode="json"))
+    tell_beyond(found.name, said, found.asks)
     _print(granted, as_json=as_json)
 
 
@@ -63,13 +64,16 @@ def revoke(name: str, capability: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def trust(name: str, tier: str, yes: bool, as_json: bool) -> None:
-    """Say how far a skill is trusted: what it may take of memory and time, and whether a program runs at all."""
+    """Say how far a skill is trusted.
+
+    That is what it may take of memory and time, and whether a program runs at all.
+    """
     wanted = Tier(tier)
     with connect() as client:
         found = client.get(skill_path(name), SkillDetail)
         if _BOLDER[wanted] > _BOLDER[found.tier] and not yes:
             click.echo(_MEANS[wanted], err=True)
-            click.confirm(f"Trust {found.name} as {tier}?", abort=True, err=True)
+            be_sure(f"Trust {found.name} as {tier}?")
         changed = client.put(f"{skill_path(name)}/tier", SkillDetail, {"tier": tier})
     _print(changed, as_json=as_json)
 

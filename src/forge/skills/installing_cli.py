@@ -14,7 +14,7 @@ from forge.skills.attaching_cli import attach_to
 from forge.skills.command_words import read_grants, skill_path
 from forge.skills.granting_cli import check_asked, counting
 from forge.skills.models import GrantWish, SkillKind, Tier
-from forge.skills.review import Consent, decide
+from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.sources import FolderSource, GitSource, RegistrySource
 from forge.skills.staging_cli import choose, fetch, send
 from forge.skills.views import InstallChoice, Installed, SkillCard, SkillDetail, Staged, StagedSkill
@@ -42,6 +42,8 @@ class Wish:
     tier: Tier = Tier.UNTRUSTED
     force: bool = False
     until_now: Sequence[GrantWish] = ()
+    shows: bool = False
+    """What it is, also when nothing is asked."""
 
 
 @click.command()
@@ -68,7 +70,9 @@ class Wish:
 def install(
     ctx: click.Context, sources: tuple[str, ...], bots: tuple[str, ...], as_json: bool, **given: Any
 ) -> None:
-    """Install skills from a folder, a zip, a repository (https://host/o/r.git@v1#skills/pdf) or a registry (acme:pdf).
+    """Install skills from a folder, zip, repository or registry.
+
+    Such as ./my-skill, pack.zip, https://host/o/r.git@v1#skills/pdf or acme:pdf.
 
     In a terminal each capability is explained and asked about. Without one nothing is granted but by --grant or --yes.
     """
@@ -110,9 +114,9 @@ def update(
     keep: bool,
     as_json: bool,
 ) -> None:
-    """Fetch skills again from where they came from, show what is different, and replace them.
+    """Fetch skills again, show what is different, replace them.
 
-    What was granted was granted to the old one: it is asked about again. The tier stays.
+    They are fetched from where they came from. What was granted was granted to the old one: it is asked about again. The tier stays.
     """
     if bool(names) == every:
         raise click.UsageError("Say which skills, or --all.")
@@ -124,7 +128,7 @@ def update(
     with connect() as client:
         for name in names or _updatable(client):
             with _told(failed):
-                done += _update(client, name, consent, keep=keep)
+                done += _update(client, name, consent, keep=keep, shows=not as_json)
     if not done and not failed:
         click.echo("There is nothing that can be fetched again.", err=True)
     _finish(ctx, done, failed, as_json=as_json)
@@ -178,7 +182,12 @@ def _let_in(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wis
     body = {"skills": [choice.model_dump(mode="json") for choice in choices], "force": force}
     with working("Installing…"):
         path = f"/skill-stages/{stage}/install"
-        return [*done, *client.post(path, list[Installed], body, within_s=INSTALL_S)]
+        installed = client.post(path, list[Installed], body, within_s=INSTALL_S)
+    asks = {skill.name: skill.asks for skill in chosen}
+    for one in installed:
+        if one.installed and one.name in asks:
+            tell_beyond(one.name, wish.consent.said, asks[one.name])
+    return [*done, *installed]
 
 
 def _settled(skill: StagedSkill, wish: Wish) -> Installed | None:
@@ -203,7 +212,7 @@ def _refused(skill: StagedSkill, problem: str, hint: str | None = None) -> Insta
 
 
 def _show(skill: StagedSkill, wish: Wish) -> None:
-    if not wish.consent.asks:
+    if not (wish.consent.asks or wish.shows):
         return
     from forge.skills.show import staged_page
 
@@ -216,7 +225,7 @@ def _whose(chosen: Sequence[StagedSkill]) -> str:
     return chosen[0].name if len(chosen) == 1 else "None of these"
 
 
-def _update(client: Client, name: str, consent: Consent, *, keep: bool) -> list[Installed]:
+def _update(client: Client, name: str, consent: Consent, *, keep: bool, shows: bool) -> list[Installed]:
     found = client.get(skill_path(name), SkillDetail)
     if isinstance(found.source, FolderSource):
         staged = send(client, Path(found.source.path))
@@ -233,7 +242,8 @@ def _update(client: Client, name: str, consent: Consent, *, keep: bool) -> list[
         if keep:
             consent = Consent({one.capability: one.scope for one in had})
             consent = _still_asked(consent, fetched[0])
-        return _let_in(client, staged.id, fetched, Wish(consent, found.tier, force=True, until_now=had))
+        wish = Wish(consent, found.tier, force=True, until_now=had, shows=shows)
+        return _let_in(client, staged.id, fetched, wish)
 
 
 def _still_asked(consent: Consent, skill: StagedSkill) -> Consent:

@@ -58,8 +58,12 @@ class Known:
 
     @property
     def tier(self) -> Tier:
-        """What nobody has said anything about is not trusted."""
-        return self.record.tier if self.record else Tier.UNTRUSTED
+        """What nobody has said anything about is not trusted; nor is what was said of other people's work before it was
+        changed."""
+        if self.record is None:
+            return Tier.UNTRUSTED
+        is_same = self.record.folder_hash == self.snapshot.folder_hash
+        return self.record.tier if is_same or isinstance(self.record.source, OwnSource) else Tier.UNTRUSTED
 
     @property
     def source(self) -> Origin:

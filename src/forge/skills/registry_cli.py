@@ -17,7 +17,10 @@ REGISTRIES = "/skill-registries"
 @click.argument("words", nargs=-1)
 @json_option
 def search(words: tuple[str, ...], as_json: bool) -> None:
-    """Search the registries; without WORDS, list all they have. Install what is found: forge skill install REGISTRY:NAME."""
+    """Search the registries; without WORDS, list all they have.
+
+    Install what is found: forge skill install REGISTRY:NAME.
+    """
     with connect() as client:
         found = client.get(f"{REGISTRIES}/search", list[RegistryEntry], {"q": " ".join(words)})
     if as_json:
@@ -80,14 +83,23 @@ def remove(name: str, as_json: bool) -> None:
 @registry.command()
 @click.argument("name", required=False)
 @json_option
-def refresh(name: str | None, as_json: bool) -> None:
-    """Fetch the index of a registry again, or of all."""
+@click.pass_context
+def refresh(ctx: click.Context, name: str | None, as_json: bool) -> None:
+    """Fetch the index of a registry again, or of all.
+
+    Exits with 1 when one could not be fetched; what is known of it is used on.
+    """
     with connect() as client, working("Fetching…"):
         wanted = [_find(client, name)] if name else client.get(REGISTRIES, list[Registry])
         fresh = [
             client.post(f"{REGISTRIES}/{one.name}/refresh", Registry, within_s=FETCH_S) for one in wanted
         ]
     _print(fresh, as_json=as_json, data=fresh)
+    before = {one.name: one.fetched_at for one in wanted}
+    missed = [one for one in fresh if one.problem and one.fetched_at == before[one.name]]
+    for one in missed:
+        click.echo(f"{one.name} could not be fetched; what was fetched before is used.", err=True)
+    ctx.exit(1 if missed else 0)
 
 
 def _find(client: Client, name: str) -> Registry:

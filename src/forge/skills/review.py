@@ -1,11 +1,15 @@
 """What a skill is granted: said beforehand, or asked of the person at the terminal, one capability at a time."""
 
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 import click
 
 from forge.errors import Invalid
+from forge.skills.capabilities import BY_ROOTS
 from forge.skills.command_words import Said, merged, scope_of, scope_words, what_to_name
 from forge.skills.granting import as_asked
 from forge.skills.models import Capability, GrantWish, Scope, SkillKind
@@ -38,6 +42,45 @@ def decide(
     before = {grant.capability for grant in until_now}
     answers = (_ask(kind, ask, had_it=ask.capability in before) for ask in asks)
     return merged(wish for wish in answers if wish is not None)
+
+
+def tell_beyond(name: str, said: Said, asks: Sequence[AskedView]) -> None:
+    """A person may grant more than a skill asks for, but not by a slip of the hand and unnoticed."""
+    if beyond := ", ".join(dict.fromkeys(_beyond(said, asks))):
+        click.echo(f"{name}: It does not ask for {clean(beyond)}; granted because you said so.", err=True)
+
+
+def be_sure(question: str) -> None:
+    """Goes on after a yes only; where nobody can be asked, that has to be said beforehand."""
+    if not sys.stdin.isatty():
+        raise Invalid(f"There is nobody to ask: {question}", hint="Say it with --yes.")
+    click.confirm(question, abort=True, err=True)
+
+
+def _beyond(said: Said, asks: Iterable[AskedView]) -> Iterator[str]:
+    """A skill that names no hosts or names at all leaves it to the person; without folders it means its own."""
+    scopes = {
+        wish.capability: wish.scope
+        for wish in merged(GrantWish(capability=one.capability, scope=one.scope) for one in asks)
+    }
+    for capability, scope in said.items():
+        asked = scopes.get(capability)
+        if scope is None or asked is None or (not scope_words(asked) and capability not in BY_ROOTS):
+            continue
+        yield from (host for host in scope.hosts if not any(_has_host(one, host) for one in asked.hosts))
+        yield from (root for root in scope.roots if not any(_has_root(one, root) for one in asked.roots))
+        yield from (name for name in scope.names if name not in asked.names)
+
+
+def _has_host(asked: str, host: str) -> bool:
+    """`*` means the public ones, which are those with a name."""
+    if asked == "*":
+        return host == asked or re.fullmatch(r"[^:]+\.[a-z][a-z0-9-]*", host) is not None
+    return host == asked or (asked.startswith("*.") and host.endswith(asked[1:]))
+
+
+def _has_root(asked: str, root: str) -> bool:
+    return PurePosixPath(root).is_relative_to(asked) and ".." not in PurePosixPath(root).parts
 
 
 def _said(consent: Consent, kind: SkillKind, ask: AskedView) -> GrantWish | None:

@@ -89,7 +89,9 @@ class Runner:
         try:
             result = await self._run(known, call, text, begun.id)
         except BaseException as error:
-            ended = Ended(RunEnd.CRASHED, error=_why(error), duration_ms=_since(begun))
+            # What can be told to a person is no crash: there is no model, or nothing can be locked in here.
+            end = RunEnd.RAISED if isinstance(error, ForgeError) else RunEnd.CRASHED
+            ended = Ended(end, error=_why(error), duration_ms=_since(begun))
             await asyncio.shield(self._finish(call.account_id, _ran(begun, Result(ended))))
             raise
         ran = _ran(begun, result)
@@ -254,16 +256,15 @@ def _begun(known: Known, call: Call, text: str) -> SkillRun:
     )
 
 
-def tried_run(name: str, kind: SkillKind, text: str, result: Result, *, by: str) -> SkillRan:
-    """Of a skill that is not in the library: told, not written down."""
-    tier = Tier.LOCAL if kind is SkillKind.LOCAL else Tier.UNTRUSTED
+def tried_run(name: str, text: str, result: Result, *, by: str) -> SkillRan:
+    """Of a script that is not in the library: told, not written down."""
     begun = SkillRun(
         id=new_id(),
         skill=name,
         version="",
         folder_hash="",
-        kind=kind,
-        tier=tier,
+        kind=SkillKind.SCRIPT,
+        tier=Tier.UNTRUSTED,
         purpose="test",
         by=by,
         end=RunEnd.RUNNING,

@@ -11,7 +11,7 @@ from forge.errors import Invalid, NotFound
 from forge.skills.command_words import skill_path
 from forge.skills.execution import RunEnd
 from forge.skills.models import Tier
-from forge.skills.views import RunWish, SkillRan, SkillRun, SkillTestReport
+from forge.skills.views import RunWish, SkillDetail, SkillRan, SkillRun, SkillTestReport
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
@@ -31,7 +31,10 @@ _TOO_MUCH = (RunEnd.FUEL, RunEnd.MEMORY, RunEnd.TIME)
 @json_option
 @click.pass_context
 def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: bool) -> None:
-    """Run a skill and print what it gives. Exits with 0 only when it came to its end; logs go to standard error."""
+    """Run a skill and print what it gives.
+
+    Exits with 0 only when it came to its end; logs go to standard error.
+    """
     wish = RunWish.model_construct(input=_read_input(given), bot=bot, purpose="cli")
     with connect() as client, working("Running…"):
         ran = client.post(f"{skill_path(name)}/run", SkillRan, wish.model_dump(), within_s=RUN_S)
@@ -40,9 +43,9 @@ def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: boo
     if as_json:
         print_json(ran)
     elif ran.end is RunEnd.DONE:
-        from forge.skills.show import output_text
+        from forge.skills.show import result_text
 
-        text = output_text(ran.output)
+        text = result_text(ran)
         click.echo(clean(text) if sys.stdout.isatty() else text)
     if ran.end is not RunEnd.DONE:
         _say_failure(ran)
@@ -76,9 +79,14 @@ def test(ctx: click.Context, name: str, triggers: bool, as_json: bool) -> None:
 )
 @json_option
 def runs(name: str, limit: int, as_json: bool) -> None:
-    """List the invocations of a skill, the latest first: how they ended, what they used, what they took."""
+    """List the runs of a skill, the latest first.
+
+    How they ended, what they used, what they took.
+    """
     with connect() as client:
         found = list(client.pages(f"{skill_path(name)}/runs", SkillRun, limit))
+        if not found:  # those of a skill that is gone are kept, but one that never was has none
+            client.get(skill_path(name), SkillDetail)
     if as_json:
         print_json(found)
     elif not found:

@@ -146,7 +146,7 @@ class Skills:
         return await asyncio.to_thread(export, await self.library.snapshot(name))
 
     async def try_out(self, wish: TryWish, *, by: str) -> SkillRan:
-        """Of instructions there is nothing to try."""
+        """Scripts alone: of instructions there is nothing to run, and programs run only with what an owner granted."""
         files = _bytes(wish.files)
         found = await asyncio.to_thread(validate, wish.name, files)
         mistake = next((one for one in found.problems if not one.is_warning), None)
@@ -154,13 +154,11 @@ class Skills:
             where = f"line {mistake.line}: " if mistake and mistake.line else ""
             raise Invalid(f"{where}{mistake.message if mistake else 'This is no skill.'}")
         kind, text = found.manifest.kind, input_text(wish.input)
-        if kind is SkillKind.PROMPT:
+        if kind is not SkillKind.SCRIPT:
             raise Invalid(
-                "There is nothing to run: these are instructions.", hint="Save it, and use it in a chat."
+                f"Only scripts are tried out; {_NOT_TRIED[kind]}.", hint="Save it, and use it from there."
             )
-        return tried_run(
-            wish.name, kind, text, await self.runner.try_out(wish.name, kind, files, text), by=by
-        )
+        return tried_run(wish.name, text, await self.runner.try_out(wish.name, kind, files, text), by=by)
 
     async def run(self, account_id: str, name: str, wish: RunWish, *, by: str) -> SkillRan:
         call = Call(account_id, wish.input, wish.purpose, by)
@@ -261,6 +259,12 @@ class Skills:
                 hint="Detach it there first, or remove it all the same: --force.",
                 detail={"bots": bots, "skills": needed},
             )
+
+
+_NOT_TRIED = {
+    SkillKind.PROMPT: "these are instructions",
+    SkillKind.LOCAL: "a program has to be granted exec_command first",
+}
 
 
 def _line(known: Known) -> CatalogueLine:

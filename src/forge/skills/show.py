@@ -12,7 +12,7 @@ from rich.text import Text
 from forge.kernel.clock import now
 from forge.skills.command_words import scope_words
 from forge.skills.execution import RunEnd
-from forge.skills.models import Case, Grant, SkillProblem
+from forge.skills.models import Case, Grant, SkillKind, SkillProblem
 from forge.skills.sources import FolderSource, GitSource, Origin, RegistrySource, ZipSource
 from forge.skills.views import (
     AskedView,
@@ -23,6 +23,7 @@ from forge.skills.views import (
     SkillCard,
     SkillDetail,
     SkillFileView,
+    SkillRan,
     SkillRun,
     SkillState,
     StagedSkill,
@@ -185,6 +186,15 @@ def entries_table(entries: Iterable[RegistryEntry]) -> Table:
             words(_first_sentence(entry.description)),
         )
     return rows
+
+
+def result_text(ran: SkillRan) -> str:
+    """What instructions lead to is a text, whatever it comes wrapped in."""
+    match ran.kind, ran.output:
+        case SkillKind.PROMPT, {"text": str(text)}:
+            return text
+        case _, output:
+            return output_text(output)
 
 
 def output_text(output: JsonValue) -> str:

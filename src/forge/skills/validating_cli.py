@@ -10,7 +10,8 @@ from forge.skills.command_words import skill_path
 from forge.skills.contents import text_of
 from forge.skills.models import SKILL_NAME_PATTERN
 from forge.skills.packing import pack, read_folder
-from forge.skills.views import SkillDetail, Staged, StagedSkill, Validation
+from forge.skills.staging_cli import send
+from forge.skills.views import SkillDetail, Staged, Validation
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
@@ -25,15 +26,24 @@ UPLOAD_S = 120.0
 @json_option
 @click.pass_context
 def validate(ctx: click.Context, what: str, as_json: bool) -> None:
-    """Say what is wrong with a skill: a folder here, its SKILL.md, or one of the library. Exits with 2 when it is none."""
-    folder = _folder(what)
+    """Say what is wrong with a skill.
+
+    It is a folder or zip here, a SKILL.md, or one of the library. Exits with 2 when it is none.
+    """
     with connect() as client:
-        found = _of_library(client, what) if folder is None else _of_folder(client, folder)
+        found = _look(client, what)
     if as_json:
         print_json(found)
     else:
         _print(found, what)
     ctx.exit(0 if found.valid else 2)
+
+
+def _look(client: Client, what: str) -> Validation:
+    if what.lower().endswith(".zip") and not Path(what).expanduser().is_dir():
+        return _of_archive(client, Path(what).expanduser())
+    folder = _folder(what)
+    return _of_library(client, what) if folder is None else _of_folder(client, folder)
 
 
 def _folder(what: str) -> Path | None:
@@ -68,11 +78,21 @@ def _of_folder(client: Client, folder: Path) -> Validation:
     if len(texts) == len(files):
         return client.post("/skills/validate", Validation, {"name": name, "files": texts})
     staged = client.upload("/skill-stages/zip", Staged, pack(files, below=name), within_s=UPLOAD_S)
+    return _of_staged(client, staged)
+
+
+def _of_archive(client: Client, path: Path) -> Validation:
+    return _of_staged(client, send(client, path))
+
+
+def _of_staged(client: Client, staged: Staged) -> Validation:
     client.drop(f"/skill-stages/{staged.id}")
-    return _of_staged(staged.skills[0])
-
-
-def _of_staged(found: StagedSkill) -> Validation:
+    if len(staged.skills) != 1:
+        raise Invalid(
+            f"There are {len(staged.skills) or 'no'} skills in it.",
+            hint=f"Name one: a folder with a {SKILL_MD}, or a zip of it.",
+        )
+    found = staged.skills[0]
     return Validation(valid=found.valid, problems=found.problems, manifest=found.manifest, asks=found.asks)
 
 

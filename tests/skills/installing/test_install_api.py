@@ -54,6 +54,15 @@ async def test_a_manifest_that_claims_a_tier_gets_none(desk: Desk):
     assert (await desk.run("sly"))["end"] == "refused"
 
 
+async def test_trust_in_the_work_of_others_ends_when_it_is_changed(desk: Desk):
+    stage = await desk.stage(("counts", script("counts", COUNTS)))
+    await desk.install(stage, {"name": "counts", "tier": "verified"})
+    found = await desk.ask("GET", "/skills/counts")
+    assert found["tier"] == "verified"
+    (Path(found["folder"]) / "skill.js").write_text(COUNTS + "// more\n")
+    assert (await desk.ask("GET", "/skills/counts"))["tier"] == "untrusted"
+
+
 async def test_another_of_the_same_name_is_replaced_only_by_force_and_loses_its_grants(desk: Desk):
     files = script("counts", COUNTS, capabilities="kv")
     await desk.install(

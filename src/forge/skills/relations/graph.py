@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from forge.errors import Conflict, Invalid
 from forge.skills.models import Capability, Manifest, Skill
-from forge.skills.relations.needs import Need, needs_of
+from forge.skills.relations.needs import Need, needs_of, parse_need
 from forge.skills.views import RelationView
 
 MOST_LEVELS = 3
@@ -192,8 +192,13 @@ def _unmet_needs(name: str, order: Iterable[str], skills: Skills) -> Iterator[st
     for one in order:
         if one in skills:
             manifest = skills[one].manifest
-            told = (_unmet(need, skills) for need in needs_of([*manifest.parents, *manifest.dependencies]))
+            told = (_unmet_word(word, skills) for word in [*manifest.parents, *manifest.dependencies])
             yield from (problem if one == name else f"{one}: {problem}" for problem in told if problem)
+
+
+def _unmet_word(word: str, skills: Skills) -> str | None:
+    need = parse_need(word)
+    return f"It needs {word[:100]}, which cannot be read." if need is None else _unmet(need, skills)
 
 
 def _unmet(need: Need, skills: Skills) -> str | None:

@@ -110,6 +110,7 @@ class Crew:
         try:
             yield member
         except BaseException:
+            member.is_free = False
             member.kill()
             raise
         finally:
