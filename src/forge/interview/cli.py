@@ -84,7 +84,7 @@ def new(ctx: click.Context, **given: Any) -> None:
 @interview_options
 @click.pass_context
 def create_skill(ctx: click.Context, edit: str | None, **given: Any) -> None:
-    """Talk to Forge and get a skill: written, tried in the sandbox, and usable at once.
+    """Talk to Forge and get a skill, tried and usable at once.
 
     What it may do is asked one by one. With --blank nothing is asked, and a frame is written.
     """

@@ -30,8 +30,7 @@ class AttachWish:
 @dataclass(frozen=True)
 class Attached:
     entry: Entry
-    is_new: bool = False
-    is_changed: bool = False
+    told: str
 
 
 @click.command()
@@ -59,7 +58,7 @@ def attach(
     wish = AttachWish(version, read_settings(settings), None if only is None else read_capabilities(only))
     with connect() as client:
         attached = attach_to(client, name, bot, wish)
-    _say(attached.entry, _words(attached, name, clean(bot)), as_json=as_json)
+    _say(attached.entry, attached.told, as_json=as_json)
     if not attached.entry["enabled"]:
         click.echo(f"It is disabled for it: forge skill enable {name} {bot}", err=True)
     elif not attached.entry["is_offered"]:
@@ -102,8 +101,11 @@ def attach_to(client: Client, name: str, bot: str, wish: AttachWish | None = Non
     had = next((one for one in client.get(bot_path(bot), list[Entry]) if one["name"] == name), None)
     body = _body(wish, had["overrides"] if had else {})
     if had is None:
-        return Attached(client.post(bot_path(bot), Entry, {"skill_name": name, **body}), is_new=True)
-    return Attached(client.patch(entry, Entry, body) if body else had, is_changed=bool(body))
+        made = client.post(bot_path(bot), Entry, {"skill_name": name, **body})
+        return Attached(made, f"{clean(bot)} has {name} now.")
+    if not body:
+        return Attached(had, f"{clean(bot)} has {name} already.")
+    return Attached(client.patch(entry, Entry, body), f"{clean(bot)} has {name} as you said now.")
 
 
 def _body(wish: AttachWish, overrides: Mapping[str, str]) -> Entry:
@@ -115,12 +117,6 @@ def _body(wish: AttachWish, overrides: Mapping[str, str]) -> Entry:
     if wish.only is not None:
         body["capabilities"] = wish.only
     return body
-
-
-def _words(attached: Attached, name: str, bot: str) -> str:
-    if attached.is_changed:
-        return f"{bot} has {name} as you said now."
-    return f"{bot} has {name} {'now' if attached.is_new else 'already'}."
 
 
 def _switch(name: str, bot: str, *, is_on: bool, as_json: bool) -> None:

@@ -118,8 +118,9 @@ def read_capabilities(given: str) -> list[Capability]:
 def read_settings(given: Iterable[str]) -> dict[str, str]:
     """Of `region=alpine` and the like."""
     pairs = [text.partition("=") for text in given]
-    if wrong := next((key for key, equals, _ in pairs if not (key.strip() and equals)), None):
-        raise Invalid(f"{wrong[:100]!r} is no setting.", hint="Say it as region=alpine.")
+    for key, equals, value in pairs:
+        if not (key.strip() and equals):
+            raise Invalid(f"{(key + equals + value)[:100]!r} is no setting.", hint="Say it as region=alpine.")
     return {key.strip(): value for key, _, value in pairs}
 
 

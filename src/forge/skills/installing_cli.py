@@ -92,8 +92,7 @@ def install(
         for bot in bots:
             for skill in (one for one in done if one.installed and one.name in meant):
                 with _told(failed):
-                    attach_to(client, skill.name, bot)
-                    click.echo(f"{bot} has {skill.name} now.", err=True)
+                    click.echo(attach_to(client, skill.name, bot).told, err=True)
     _finish(ctx, done, failed, as_json=as_json)
 
 

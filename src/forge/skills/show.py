@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from pydantic import JsonValue
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -189,17 +188,12 @@ def entries_table(entries: Iterable[RegistryEntry]) -> Table:
 
 
 def result_text(ran: SkillRan) -> str:
-    """What instructions lead to is a text, whatever it comes wrapped in."""
+    """A text as it is, that of a model without what it comes wrapped in; all else as JSON."""
     match ran.kind, ran.output:
-        case SkillKind.PROMPT, {"text": str(text)}:
+        case (_, str(text)) | (SkillKind.PROMPT, {"text": str(text)}):
             return text
         case _, output:
-            return output_text(output)
-
-
-def output_text(output: JsonValue) -> str:
-    """A text as it is, all else as JSON."""
-    return output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+            return json.dumps(output, indent=2, ensure_ascii=False)
 
 
 def state_words(state: SkillState) -> Text:

@@ -12,7 +12,9 @@ from forge.skills.command_words import (
     ListedPlace,
     bot_path,
     merged,
+    read_capabilities,
     read_grants,
+    read_settings,
     read_source,
     skill_path,
 )
@@ -71,7 +73,8 @@ def test_what_is_none_of_them_is_refused(given: str):
 
 @given(st.text(max_size=60))
 def test_whatever_is_written_is_understood_or_refused(text: str):
-    for read in (read_source, lambda given: read_grants([given]), skill_path, bot_path):
+    lists = [lambda given: read_grants([given]), lambda given: read_settings([given])]
+    for read in (read_source, *lists, read_capabilities, skill_path, bot_path):
         try:
             read(text)
         except ForgeError as error:
@@ -128,6 +131,22 @@ def test_of_several_grants_of_one_capability_all_count():
         GrantWish(capability=Capability.HTTP_GET, scope=Scope(hosts=["b.org", "a.org"])),
         GrantWish(capability=Capability.KV),
     ]
+
+
+def test_capabilities_are_named_and_all_is_none_in_particular():
+    assert read_capabilities("kv, http_get,kv") == [Capability.KV, Capability.HTTP_GET]
+    assert read_capabilities("all") == []
+    for wrong in ("", ",", "fly", "all,kv", "kv=x"):
+        with pytest.raises(Invalid):
+            read_capabilities(wrong)
+
+
+def test_a_setting_has_a_name_and_perhaps_a_value():
+    told = read_settings(["region=alpine", "query=a=b", "gone="])
+    assert told == {"region": "alpine", "query": "a=b", "gone": ""}
+    for wrong in ("region", "=x", ""):
+        with pytest.raises(Invalid):
+            read_settings([wrong])
 
 
 @pytest.mark.parametrize("name", ["", "../bots", "a/b", "A", "a?b", "a%2fb", "a\n"])

@@ -50,6 +50,7 @@ def test_what_is_said_is_granted_and_nothing_else(forge: Terminal, tmp_path: Pat
         "--json",
     )
     assert (said.code, [one["installed"] for one in said.data]) == (0, [True])
+    assert said.err == "said: It does not ask for b.example.com; granted because you said so.\n"
     scopes = granted(forge, "said")
     assert (sorted(scopes), scopes["http_get"]["hosts"]) == (["http_get", "kv"], ["b.example.com"])
     assert forge("skill", "inspect", "said", "--json").data["tier"] == "verified"
@@ -147,6 +148,8 @@ def test_a_skill_is_given_to_a_bot_when_it_is_installed(forge: Terminal, tmp_pat
     said = forge("skill", "install", str(write_skill(tmp_path, "to-porter")), "--attach", "porter")
     assert (said.code, "porter has to-porter now." in said.err) == (0, True)
     assert forge("skill", "inspect", "to-porter", "--json").data["bots"] == ["porter"]
+    again = forge("skill", "install", str(tmp_path / "to-porter"), "--attach", "porter")
+    assert (again.code, again.err) == (0, "porter has to-porter already.\n")
     missing = forge("skill", "install", str(tmp_path / "to-porter"), "--attach", "nobody")
     assert missing.code == 1
 
@@ -155,11 +158,35 @@ def test_a_bot_gets_loses_and_pauses_a_skill(forge: Terminal):
     assert forge("bots", "create", "Cook").code == 0
     assert forge("skill", "attach", "summarize", "cook").out == "cook has summarize now.\n"
     assert forge("skill", "disable", "summarize", "cook", "--json").data["enabled"] is False
+    again = forge("skill", "attach", "summarize", "cook")
+    assert (again.code, again.out) == (0, "cook has summarize already.\n")
+    assert again.err == "It is disabled for it: forge skill enable summarize cook\n"
     assert forge("skill", "enable", "summarize", "cook").out == "cook uses summarize from now on.\n"
     assert forge("skill", "detach", "summarize", "cook").code == 0
     for given in (("summarize", "nobody"), ("nothing", "cook"), ("summarize", "../x")):
         assert forge("skill", "attach", *given).code == 5
     assert forge("skill", "detach", "summarize", "cook").code == 5
+
+
+def test_a_bot_has_a_skill_as_is_said_and_otherwise_when_that_is_said(forge: Terminal):
+    assert forge("bots", "create", "Tailor").code == 0
+    attach = ("skill", "attach", "summarize", "tailor")
+    first = forge(*attach, "--set", "region=alpine", "--set", "tone=dry", "--only", "kv,log", "--json").data
+    assert (first["overrides"], first["narrowed"], first["pin"]) == (
+        {"region": "alpine", "tone": "dry"},
+        ["kv", "log"],
+        None,
+    )
+    pinned = forge(*attach, "--version", ">=0.0.1")
+    assert (pinned.code, pinned.out) == (0, "tailor has summarize as you said now.\n")
+    then = forge(*attach, "--set", "tone=", "--set", "length=short", "--only", "all", "--json").data
+    assert (then["overrides"], then["narrowed"], then["pin"]) == (
+        {"region": "alpine", "length": "short"},
+        None,
+        ">=0.0.1",
+    )
+    for wrong in (("--set", "tone"), ("--only", "fly"), ("--version", "soon")):
+        assert forge(*attach, *wrong).code == 2
 
 
 def test_a_repository_is_fetched_and_fetched_again(forge: Terminal, roots: Path):
@@ -179,6 +206,8 @@ def test_a_repository_is_fetched_and_fetched_again(forge: Terminal, roots: Path)
     made.commit()
     said = forge("skill", "update", "from-git")
     assert (said.code, "installed from-git 1.2.0" in said.out, granted(forge, "from-git")) == (0, True, {})
+    told = [line.split() for line in said.err.splitlines()]
+    assert ["replaces", "version", "1.1.0"] in told and ["different", "SKILL.md"] in told
 
 
 def test_a_folder_is_sent_again(forge: Terminal, tmp_path: Path):
@@ -186,7 +215,7 @@ def test_a_folder_is_sent_again(forge: Terminal, tmp_path: Path):
     forge("skill", "install", str(folder), "--tier", "verified")
     write_skill(tmp_path, "again", version="1.1.0")
     said = forge("skill", "update", "again", "--json")
-    assert (said.code, said.data[0]["version"]) == (0, "1.1.0")
+    assert (said.code, said.data[0]["version"], said.err) == (0, "1.1.0", "")
     assert forge("skill", "inspect", "again", "--json").data["tier"] == "verified"
     assert "again" in {one["name"] for one in forge("skill", "update", "--all", "--json").data}
     assert forge("skill", "install", str(folder), str(folder)).out.endswith("\n2 unchanged.\n")
@@ -250,6 +279,11 @@ def test_a_registry_is_added_searched_and_installed_from(forge: Terminal, roots:
     assert (source["type"], source["registry"], source["version"]) == ("registry", "acme", "1.0.0")
     assert forge("skill", "install", "acme:listed@9.9.9").code == 5
     assert forge("skill", "registry", "refresh").code == 0
+    (roots / "other" / "index.json").unlink()
+    missed = forge("skill", "registry", "refresh", "--json")
+    assert (missed.code, [bool(one["problem"]) for one in missed.data]) == (1, [False, True])
+    assert missed.err == "other could not be fetched; what was fetched before is used.\n"
+    assert forge("skill", "registry", "refresh", "acme").code == 0
     assert forge("skill", "registry", "remove", "other").out == "Removed other.\n"
     assert forge("skill", "registry", "remove", "other").code == 5
     assert forge("skill", "registry", "refresh", "other").code == 5

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tests.skills.cli.making import COUNTS, FETCHES, write_skill
 from tests.support.server import Server
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, open_screen
+
+from forge.skills.packing import pack, read_folder
 
 WORDS = ["--description", "Counts words. Use when somebody asks how long a text is."]
 
@@ -103,6 +105,15 @@ def test_a_run_as_json_tells_everything_and_logs_go_elsewhere(forge: Terminal, t
     assert "output" not in logged[0]
     assert "● done" in forge("skill", "runs", "to-hear").out
     assert len(forge("skill", "runs", "to-hear", "--limit", "1", "--json").data) == 1
+    forge("skill", "remove", "to-hear", "--yes")
+    assert len(forge("skill", "runs", "to-hear", "--json").data) == 1
+
+
+def test_what_never_ran_is_told_from_what_never_was(forge: Terminal):
+    said = forge("skill", "runs", "summarize")
+    assert (said.code, said.err) == (0, "It was not run yet.\n")
+    for options in ((), ("--json",)):
+        assert forge("skill", "runs", "never-was", *options).code == 5
 
 
 def test_a_failing_run_says_why_and_ends_with_one(forge: Terminal, tmp_path: Path):
@@ -135,6 +146,8 @@ def test_grants_add_up_and_end_with_the_folder_they_were_for(forge: Terminal, se
     found = forge("skill", "grant", "to-reach", "http_get=b.example.com,kv", "--json").data
     scopes = {grant["capability"]: grant["scope"] for grant in found["grants"]}
     assert scopes["http_get"]["hosts"] == ["a.example.com", "b.example.com"]
+    further = forge("skill", "grant", "to-reach", "http_get=evil.com", "--json")
+    assert "It does not ask for evil.com; granted because you said so." in further.err
     assert (sorted(found["granted"]), found["state"]) == (["http_get", "kv"], "ready")
     with (server.data_dir / "skills" / "to-reach" / "skill.js").open("a") as file:
         file.write("// edited\n")
@@ -167,8 +180,9 @@ def test_all_that_is_asked_for_can_be_granted_at_once(forge: Terminal, tmp_path:
 
 def test_trust_is_raised_after_a_question_and_lowered_without(forge: Terminal, tmp_path: Path):
     install(forge, write_skill(tmp_path, "to-trust"))
-    said = forge("skill", "trust", "to-trust", "verified", stdin="n\n")
-    assert (said.code, "you have read it" in said.err) == (130, True)
+    said = forge("skill", "trust", "to-trust", "verified", stdin="y\n")
+    assert (said.code, "you have read it" in said.err, "--yes" in said.err) == (2, True, True)
+    assert forge("skill", "inspect", "to-trust", "--json").data["tier"] == "untrusted"
     assert forge("skill", "trust", "to-trust", "verified", "--yes", "--json").data["tier"] == "verified"
     assert forge("skill", "trust", "to-trust", "untrusted", "--json").data["tier"] == "untrusted"
 
@@ -217,6 +231,21 @@ def test_files_that_are_no_text_are_validated_too(forge: Terminal, tmp_path: Pat
     assert forge("skill", "validate", str(folder)).code == 2
 
 
+def test_an_archive_is_validated_when_one_skill_is_in_it(
+    forge: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    files = read_folder(write_skill(tmp_path, "to-unpack", capabilities="kv")).files
+    Path("pack.zip").write_bytes(pack(files, below="to-unpack"))
+    said = forge("skill", "validate", "pack.zip")
+    assert (said.code, said.out) == (0, "pack.zip is a skill. It asks for kv.\n")
+    write_skill(tmp_path, "to-pack")
+    Path("two.zip").write_bytes(pack({k: v for k, v in read_folder(tmp_path).files.items() if "/" in k}))
+    said = forge("skill", "validate", "./two.zip")
+    assert (said.code, "There are 2 skills in it." in said.err) == (2, True)
+    assert forge("skill", "validate", "none.zip").code == 5
+
+
 def test_what_is_no_folder_of_a_skill_cannot_be_validated(forge: Terminal, tmp_path: Path):
     assert forge("skill", "validate", str(tmp_path)).code == 2
     assert forge("skill", "validate", str(tmp_path / "none")).code == 5
@@ -244,9 +273,14 @@ def test_a_skill_is_exported_and_comes_back_as_it_was(
     assert forge("skill", "inspect", "to-carry", "--json").data["folder_hash"] == before["folder_hash"]
 
 
-def test_a_removal_is_asked_about(forge: Terminal):
+def test_a_removal_is_asked_about(server: Server, forge: Terminal):
     make(forge, "to-go")
-    assert forge("skill", "remove", "to-go", stdin="n\n").code == 130
+    nobody = forge("skill", "remove", "to-go", stdin="y\n")
+    assert (nobody.code, "Remove to-go?" in nobody.err, "--yes" in nobody.err) == (2, True, True)
+    with open_screen(server.data_dir, "skill", "remove", "to-go") as screen:
+        screen.wait_for("Remove to-go? [y/N]")
+        screen.type("n\n")
+        assert screen.end() == 130
     assert forge("skill", "remove", "to-go", "--yes", "--json").data["name"] == "to-go"
     assert forge("skill", "remove", "to-go", "--yes").code == 5
     stays = forge("skill", "remove", "summarize", "--yes")
@@ -295,3 +329,9 @@ def test_what_cannot_be_saved_is_not_lost(server: Server, forge: Terminal, tmp_p
     kept = Path(said.err.splitlines()[0].removeprefix("What you wrote is in ").removesuffix("."))
     assert kept.read_text() == "mine\n"
     kept.unlink()
+
+
+def test_the_help_has_a_whole_line_for_each_command(forge: Terminal):
+    for group in (("skill",), ("skill", "registry")):
+        said = forge(*group, "--help")
+        assert (said.code, "..." in said.out.partition("Commands:")[2]) == (0, False), said.out

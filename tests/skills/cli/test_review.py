@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from forge.skills.command_words import read_grants
 from forge.skills.models import Capability, GrantWish, Scope, SkillKind
-from forge.skills.review import Consent, decide
+from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.views import AskedView
 
 HOSTS = Scope(hosts=["api.example.com"])
@@ -102,3 +102,44 @@ def test_without_anybody_to_ask_nothing_is_granted():
 
 def test_what_it_does_not_ask_for_it_does_not_get():
     assert decide(Consent(read_grants(["exec_command"])), SkillKind.SCRIPT, ASKS) == []
+
+
+def asking(capability: Capability, **scope: list[str]) -> AskedView:
+    return AskedView(
+        capability=capability,
+        scope=Scope.model_validate(scope),
+        title="",
+        allows="",
+        risk="",
+        is_needed=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("asks", "said", "beyond"),
+    [
+        ([HTTP], "http_get=evil.com", "evil.com"),
+        ([HTTP], "http_get=api.example.com,evil.com,b.org", "evil.com, b.org"),
+        ([HTTP], "http_get=*", "*"),
+        ([HTTP], "http_get=api.example.com:8443", "api.example.com:8443"),
+        ([HTTP], "http_get=api.example.com", ""),
+        ([HTTP], "http_get", ""),
+        ([HTTP, asking(Capability.HTTP_GET, hosts=["b.org"])], "http_get=b.org", ""),
+        ([asking(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=a.b.org", ""),
+        ([asking(Capability.HTTP_GET, hosts=["*.b.org"])], "http_get=b.org,evilb.org", "b.org, evilb.org"),
+        ([asking(Capability.HTTP_GET, hosts=["*"])], "http_get=b.org", ""),
+        ([asking(Capability.HTTP_GET, hosts=["*"])], "http_get=10.0.0.1,localhost", "10.0.0.1, localhost"),
+        ([asking(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/data/in", ""),
+        ([asking(Capability.READ_FILE, roots=["/srv/data"])], "read_file=/srv/database", "/srv/database"),
+        ([asking(Capability.READ_FILE, roots=["/srv"])], "read_file=/srv/../etc", "/srv/../etc"),
+        ([asking(Capability.READ_FILE)], "read_file=/etc", "/etc"),
+        ([asking(Capability.GET_SECRET, names=["KEY"])], "get_secret=KEY,OTHER", "OTHER"),
+        ([SECRET], "get_secret=KEY", ""),
+    ],
+)
+def test_what_goes_further_than_the_skill_asks_is_said(
+    asks: list[AskedView], said: str, beyond: str, capsys: pytest.CaptureFixture[str]
+):
+    tell_beyond("it", read_grants([said]), asks)
+    told = f"it: It does not ask for {beyond}; granted because you said so.\n" if beyond else ""
+    assert capsys.readouterr() == ("", told)

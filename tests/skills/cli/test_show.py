@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
+from pydantic import JsonValue
 from rich.console import Console, RenderableType
 
 from forge.skills.execution import RunEnd
@@ -12,9 +13,9 @@ from forge.skills.show import (
     case_line,
     entries_table,
     installed_line,
-    output_text,
     problem_line,
     registries_table,
+    result_text,
     runs_table,
     skill_page,
     skills_table,
@@ -40,6 +41,7 @@ from forge.skills.views import (
     RelationView,
     SkillDetail,
     SkillFileView,
+    SkillRan,
     SkillRun,
     SkillState,
     StagedSkill,
@@ -233,7 +235,29 @@ def test_where_a_skill_came_from_is_told_as_it_can_be_typed(source: Origin, told
     assert source_words(source) == told
 
 
-def test_an_output_is_a_text_as_it_is_and_all_else_as_json():
-    assert output_text("as\nit is") == "as\nit is"
-    assert output_text({"ä": [1, None]}) == '{\n  "ä": [\n    1,\n    null\n  ]\n}'
-    assert output_text(None) == "null"
+@pytest.mark.parametrize(
+    ("kind", "output", "told"),
+    [
+        (SkillKind.SCRIPT, "as\nit is", "as\nit is"),
+        (SkillKind.SCRIPT, {"ä": [1, None]}, '{\n  "ä": [\n    1,\n    null\n  ]\n}'),
+        (SkillKind.SCRIPT, None, "null"),
+        (SkillKind.SCRIPT, {"text": "x"}, '{\n  "text": "x"\n}'),
+        (SkillKind.PROMPT, {"text": "# Notes\n\nShort."}, "# Notes\n\nShort."),
+    ],
+)
+def test_a_result_is_a_text_as_it_is_and_all_else_as_json(kind: SkillKind, output: JsonValue, told: str):
+    ran = SkillRan(
+        id="1",
+        skill="a",
+        version="1.0.0",
+        folder_hash=HASH,
+        kind=kind,
+        tier=Tier.LOCAL,
+        purpose="cli",
+        end=RunEnd.DONE,
+        input_hash=HASH,
+        duration_ms=1,
+        at=AT,
+        output=output,
+    )
+    assert result_text(ran) == told
