@@ -173,6 +173,7 @@ def test_a_pipe_gets_the_answer_and_nothing_of_skills(capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     assert said.out == "I look.\n\nNo.\n"
     assert said.err.splitlines() == [
+        "",  # ends the line of the answer, where both are seen in one place
         "✗ ran weather, 1,234 ms: No network.�[2J",
         "✓ read notes.md of weather",
     ]

@@ -68,12 +68,14 @@ class PlainView:
 
     def __init__(self) -> None:
         self._shown = ""
+        self._is_within_line = False
 
     def begin(self, shown: str) -> None:
         self._shown = shown
 
     def text(self, piece: str) -> None:
         self._shown += piece
+        self._is_within_line = not piece.endswith("\n") if piece else self._is_within_line
         sys.stdout.write(clean(piece))
         sys.stdout.flush()
 
@@ -82,10 +84,15 @@ class PlainView:
 
     def skill(self, use: SkillUse) -> None:
         if use.state is not UseState.RUNNING:
-            click.echo(skill_line(use).plain, err=True)
+            self._aside(skill_line(use).plain)
 
     def lost(self, message: str) -> None:
-        click.echo(message, err=True)
+        self._aside(message)
+
+    def _aside(self, line: str) -> None:
+        """Where both end up in one place, it begins a line of its own; the words stay as they are."""
+        click.echo("\n" * self._is_within_line + line, err=True)
+        self._is_within_line = False
 
     def end(self, text: str) -> None:
         self.text(text[len(self._shown) :] if text.startswith(self._shown) else "")
