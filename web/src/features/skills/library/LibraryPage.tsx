@@ -37,9 +37,9 @@ export function LibraryPage() {
   const isFirst = skills.data?.length === 0;
   const found = skills.data?.filter((skill) => fits(skill, { ...filter, q })) ?? [];
   const install = (look: "plain" | "primary") => (
-    <Button look={look} aria-label="Install a skill" onClick={() => setInstalling(true)}>
+    <Button look={look} onClick={() => setInstalling(true)}>
       <Download size={13} aria-hidden />{" "}
-      <span className={look === "plain" ? "max-sm:hidden" : ""}>Install</span> <Kbd keys="i" />
+      <span className={look === "plain" ? "max-sm:sr-only" : ""}>Install</span> <Kbd keys="i" />
     </Button>
   );
   return (
