@@ -276,7 +276,12 @@ async def test_a_packed_body_is_unpacked():
 
 @pytest.mark.parametrize(
     ("body", "encoding"),
-    [(b"not packed", "gzip"), (gzip.compress(b"x" * 1000, mtime=0)[:-4], "gzip"), (b"x", "br"), (b"x", "gzip, gzip")],
+    [
+        (b"not packed", "gzip"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:-4], "gzip"),
+        (b"x", "br"),
+        (b"x", "gzip, gzip"),
+    ],
 )
 async def test_what_cannot_be_unpacked_is_told(body: bytes, encoding: str):
     async with serving(plain(body, content_encoding=encoding)) as served:
