@@ -39,8 +39,6 @@ class Desk:
     async def ask(self, method: str, path: str, **more: Any) -> Any:
         async with self.live.client() as client:
             response = await client.request(method, f"/api/v1{path}", **more)
-        if response.status_code == 204:
-            return None
         answer = response.json()
         assert response.status_code < 400, answer["errors"]
         return answer["data"]

@@ -110,7 +110,11 @@ async def get_skill_file(caller: Reader, name: Name, path: str, skills: Service)
     return reply(await skills.file(name, path))
 
 
-@router.get("/{name}/export", response_class=Response)
+@router.get(
+    "/{name}/export",
+    response_class=Response,
+    responses={200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}},
+)
 async def export_skill(caller: Reader, name: Name, skills: Service) -> Response:
     """A zip that any client of the standard takes."""
     data = await skills.export(name)

@@ -723,7 +723,10 @@ export interface paths {
         get: operations["get_stage_api_v1_skill_stages__stage__get"];
         put?: never;
         post?: never;
-        /** Drop Stage */
+        /**
+         * Drop Stage
+         * @description Forget what was fetched.
+         */
         delete: operations["drop_stage_api_v1_skill_stages__stage__delete"];
         options?: never;
         head?: never;
@@ -818,7 +821,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove Registry */
+        /**
+         * Remove Registry
+         * @description What was installed from it stays.
+         */
         delete: operations["remove_registry_api_v1_skill_registries__registry__delete"];
         options?: never;
         head?: never;
@@ -10488,11 +10494,13 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
             };
             /** @description What is wrong, and what to do about it. */
             "4XX": {
@@ -10731,11 +10739,13 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
             };
             /** @description What is wrong, and what to do about it. */
             "4XX": {
@@ -11200,7 +11210,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/zip": string;
+                };
             };
             /** @description What is wrong, and what to do about it. */
             "4XX": {

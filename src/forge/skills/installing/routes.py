@@ -60,9 +60,11 @@ async def install_skills(
     return reply(await installs.install(caller.account_id, stage, body, by=caller.name))
 
 
-@router.delete("/skill-stages/{stage}", status_code=status.HTTP_204_NO_CONTENT)
-async def drop_stage(caller: Writer, stage: StageId, installs: Service) -> None:
+@router.delete("/skill-stages/{stage}")
+async def drop_stage(caller: Writer, stage: StageId, installs: Service) -> Envelope[None]:
+    """Forget what was fetched."""
     await installs.drop(caller.account_id, stage)
+    return reply(None)
 
 
 @router.post("/skills/{name}/update", status_code=status.HTTP_201_CREATED)
@@ -87,9 +89,11 @@ async def refresh_registry(caller: Writer, registry: RegistryName, installs: Ser
     return reply(await installs.refresh_registry(caller.account_id, registry))
 
 
-@router.delete("/skill-registries/{registry}", status_code=status.HTTP_204_NO_CONTENT)
-async def remove_registry(caller: Admin, registry: RegistryName, installs: Service) -> None:
+@router.delete("/skill-registries/{registry}")
+async def remove_registry(caller: Admin, registry: RegistryName, installs: Service) -> Envelope[None]:
+    """What was installed from it stays."""
     await installs.remove_registry(caller.account_id, registry)
+    return reply(None)
 
 
 @router.get("/skill-registries/search")
