@@ -110,10 +110,9 @@ async def open_forge(
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
         stack.push_async_callback(gateway.close)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
-        sandboxes = Sandboxes(Level(settings.sandbox_required))
+        hands = Hands(gateway, events, store, Sandboxes(Level(settings.sandbox_required)))
         workspaces = Workspaces(store, settings.data_dir)
-        audit = _wire_audits(settings, store, events, workspaces, sandboxes)
-        hands = Hands(gateway, events, store, sandboxes)
+        audit = _wire_audits(settings, store, events, workspaces, hands.sandboxes)
         skills, memories = _wire_skills(settings, hands, vault)
         await stack.enter_async_context(skills.crew(is_server=is_server))
         agent = AgentKind(hands, workspaces, WorkspaceSkills())
@@ -126,8 +125,7 @@ async def open_forge(
         await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(parts.open(runs, is_server=is_server))
         opened = skills.open(door_of(bots.bots), is_server=is_server)
-        if not store.is_sqlite:
-            await _hear_other_processes(settings, events, stack)
+        await _hear_other_processes(settings, store, events, stack)
         yield Forge(
             settings=settings,
             telemetry=telemetry,
@@ -139,7 +137,7 @@ async def open_forge(
             gateway=gateway,
             models=models,
             workspaces=workspaces,
-            sandboxes=sandboxes,
+            sandboxes=hands.sandboxes,
             agents=Agents(store, runs, workspaces),
             audits=Audits(store, events, runs, audit),
             auditor=audit.auditor,
@@ -240,7 +238,12 @@ def _last_four_of(vault: Vault) -> LastFour:
     return last_four
 
 
-async def _hear_other_processes(settings: Settings, events: EventLog, stack: AsyncExitStack) -> None:
+async def _hear_other_processes(
+    settings: Settings, store: Store, events: EventLog, stack: AsyncExitStack
+) -> None:
+    """SQLite has none."""
+    if store.is_sqlite:
+        return
     listening = listen(settings.store_url, events.hub)
     await stack.enter_async_context(in_background(listening, "event listener"))
 
