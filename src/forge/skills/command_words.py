@@ -59,7 +59,7 @@ def read_source(given: str) -> HerePlace | GitSource | ListedPlace:
     if (found := _URL.fullmatch(given) or _SCP.fullmatch(given)) is not None:
         return _repository(given, found["place"], found["path"])
     if "/" in given or given.startswith((".", "~")) or given.lower().endswith(".zip"):
-        return HerePlace(Path(given).expanduser())
+        return HerePlace(at_home(given))
     listed = _LISTED.fullmatch(given)
     if listed is not None and all(len(part or "") <= MAX_SKILL_NAME for part in listed.groups()):
         return ListedPlace(listed["name"], listed["registry"], listed["version"])
@@ -122,6 +122,14 @@ def read_settings(given: Iterable[str]) -> dict[str, str]:
         if not (key.strip() and equals):
             raise Invalid(f"{(key + equals + value)[:100]!r} is no setting.", hint="Say it as region=alpine.")
     return {key.strip(): value for key, _, value in pairs}
+
+
+def at_home(given: str) -> Path:
+    """With `~` as the home it means; one that nobody has is a name like any other."""
+    try:
+        return Path(given).expanduser()
+    except RuntimeError:
+        return Path(given)
 
 
 def scope_of(capability: Capability, values: Sequence[str]) -> Scope:

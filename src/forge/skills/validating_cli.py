@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from forge.errors import Invalid
-from forge.skills.command_words import skill_path
+from forge.skills.command_words import at_home, skill_path
 from forge.skills.contents import text_of
 from forge.skills.models import SKILL_NAME_PATTERN
 from forge.skills.packing import pack, read_folder
@@ -40,14 +40,14 @@ def validate(ctx: click.Context, what: str, as_json: bool) -> None:
 
 
 def _look(client: Client, what: str) -> Validation:
-    if what.lower().endswith(".zip") and not Path(what).expanduser().is_dir():
-        return _of_archive(client, Path(what).expanduser())
+    if what.lower().endswith(".zip") and not at_home(what).is_dir():
+        return _of_archive(client, at_home(what))
     folder = _folder(what)
     return _of_library(client, what) if folder is None else _of_folder(client, folder)
 
 
 def _folder(what: str) -> Path | None:
-    path = Path(what).expanduser()
+    path = at_home(what)
     if path.name == SKILL_MD and path.is_file():
         return path.parent
     return path if "/" in what or what.startswith((".", "~")) or (path / SKILL_MD).is_file() else None

@@ -156,3 +156,7 @@ def test_a_name_never_becomes_another_path_of_the_api(name: str):
             continue
         with pytest.raises(NotFound):
             path(name)
+
+
+def test_a_home_that_nobody_has_is_a_name_like_any_other():
+    assert read_source("~nobody-has-this-name/skill") == HerePlace(Path("~nobody-has-this-name/skill"))
