@@ -1,5 +1,6 @@
 """The skills of bots as they are in the library, run by whoever runs skills."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ class LibraryHands:
         return await self.run_skill(account_id, name, call)
 
     async def check_together(self, names: Iterable[str]) -> None:
-        check_together(names, self.knowing.read(await self.knowing.snapshots()))
+        check_together(names, await asyncio.to_thread(self.knowing.read, await self.knowing.snapshots()))
 
     async def take(self, account_id: str, name: str) -> None:
         await self.library.take(name)

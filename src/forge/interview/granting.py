@@ -6,8 +6,8 @@ from forge.interview.config import SkillBuildRequest
 from forge.interview.state import Exchange, State
 from forge.interview.turns import AskQuestion
 from forge.kernel.hashing import hash_text
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Capability, Scope
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD, Capability, Scope
 from forge.skills.wishes import wished_scope
 
 ALLOW = "allow"

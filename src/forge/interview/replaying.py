@@ -23,7 +23,7 @@ from forge.interview.models import FileChange
 from forge.interview.phases import Mode
 from forge.interview.state import State
 from forge.interview.writing import settings_of
-from forge.skills.manifest import SKILL_MD
+from forge.skills.models import SKILL_MD
 
 
 def replay(state: State) -> list[FileChange]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from forge.documents.text import unusable_text
 from forge.errors import Invalid, TooLarge
-from forge.skills.manifest import SKILL_MD, read_skill_md
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD
 from forge.workspace.entries import IGNORED
 from forge.workspace.paths import Parts, ProtectedNames, parse
 

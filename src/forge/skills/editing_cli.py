@@ -8,12 +8,11 @@ import click
 
 from forge.errors import ForgeError, NotFound
 from forge.skills.command_words import skill_path
+from forge.skills.models import SKILL_MD
 from forge.skills.views import FileContent, SkillDetail, SkillEdit
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
-
-SKILL_MD = "SKILL.md"
 
 
 @click.command()

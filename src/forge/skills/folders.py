@@ -27,8 +27,7 @@ from forge.skills.contents import (
     manifest_text,
     text_of,
 )
-from forge.skills.manifest import SKILL_MD
-from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, SkillFiles
+from forge.skills.models import MAX_SKILL_NAME, SKILL_MD, SKILL_NAME_PATTERN, SkillFiles
 from forge.skills.snapshots import Snapshots, paths, read_all
 from forge.workspace.entries import EntryKind
 from forge.workspace.errors import NoSuchPath, explain

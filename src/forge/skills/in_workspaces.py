@@ -19,8 +19,8 @@ from forge.skills.catalogue import (
     catalogue_text,
     file_text,
 )
-from forge.skills.manifest import MAX_SKILL_MD, SKILL_MD, Reading, read_skill_md
-from forge.skills.models import SkillKind
+from forge.skills.manifest import MAX_SKILL_MD, Reading, read_skill_md
+from forge.skills.models import SKILL_MD, SkillKind
 from forge.skills.quoting import on_one_line, section
 from forge.skills.tools import ReadSkillFile, UseSkill
 from forge.workspace.entries import Bounds, Entry, EntryKind

@@ -13,10 +13,20 @@ from functools import cached_property
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.kernel.hashing import hash_json
 from forge.skills import store
-from forge.skills.contents import Snapshot, hash_of, snapshot_of
+from forge.skills.contents import Snapshot, hash_of, manifest_text, snapshot_of
 from forge.skills.library import Library
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Capability, Grant, Manifest, Scope, Skill, SkillKind, SkillSource, Tier
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import (
+    SKILL_MD,
+    Capability,
+    Grant,
+    Manifest,
+    Scope,
+    Skill,
+    SkillKind,
+    SkillSource,
+    Tier,
+)
 from forge.skills.relations.graph import (
     Composed,
     compose,
@@ -177,7 +187,7 @@ class Knowing:
         snapshots = {name: snapshot}
         if not isinstance(skill, Invalid) and _has_relations(skill.manifest):
             snapshots = await self.snapshots()
-        return self._join([name], snapshots, rows)[name]
+        return (await asyncio.to_thread(self._join, [name], snapshots, rows))[name]
 
     async def all(self, account_id: str) -> dict[str, Known | Broken]:
         """By name, sorted."""
@@ -262,11 +272,12 @@ class Knowing:
 
 
 def _parsed(snapshot: Snapshot) -> Skill | Invalid:
-    text = snapshot.files.get(SKILL_MD, b"").decode(errors="replace")
-    found = read_skill_md(text, snapshot.name)
+    try:
+        found = read_skill_md(manifest_text(snapshot.files.get(SKILL_MD, b"")), snapshot.name)
+    except Invalid as error:
+        return error
     if found.manifest is None:
-        problem = found.problems[0]
-        return Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
+        return found.error
     return Skill(
         manifest=found.manifest,
         body=found.body,

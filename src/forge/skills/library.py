@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from forge.errors import Conflict, ForgeError, Invalid
+from forge.errors import Conflict, ForgeError
 from forge.skills.contents import Snapshot, snapshot_of
 from forge.skills.folders import Kept, Seen, SkillFolders, check_base, checked_name, missing, taken
-from forge.skills.manifest import SKILL_MD, read_skill_md
+from forge.skills.manifest import read_skill_md
 from forge.skills.models import Skill, SkillFiles, SkillSource
 from forge.skills.starters import starter_files, starters
 
@@ -133,6 +133,5 @@ def _skill(name: str, seen: Seen | ForgeError | None) -> Skill | ForgeError:
         return seen
     found = read_skill_md(seen.text, name)
     if found.manifest is None:
-        problem = found.problems[0]
-        return Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
+        return found.error
     return Skill(manifest=found.manifest, body=found.body, source=SkillSource.LIBRARY, files=seen.files)

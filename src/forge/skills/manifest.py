@@ -16,16 +16,17 @@ from forge.documents.frontmatter import FrontMatter, Unusable, read_front_matter
 from forge.documents.nodes import Node, Shape
 from forge.documents.problem import Problem
 from forge.documents.text import unseen_text, unusable_text
+from forge.errors import Invalid
 from forge.skills.models import (
     MAX_DESCRIPTION,
     MAX_SKILL_NAME,
+    SKILL_MD,
     SKILL_NAME_PATTERN,
     Manifest,
     SkillProblem,
 )
 from forge.skills.oddities import oddities
 
-SKILL_MD = "SKILL.md"
 MAX_SKILL_MD = 200_000
 """Characters of the whole file."""
 MAX_COMPATIBILITY = 500
@@ -47,6 +48,12 @@ class Reading:
     @property
     def mistake(self) -> SkillProblem | None:
         return next((problem for problem in self.problems if not problem.is_warning), None)
+
+    @property
+    def error(self) -> Invalid:
+        """Of one without a manifest, told where several skills are spoken of."""
+        problem = self.problems[0]
+        return Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
 
 
 def read_skill_md(text: str, folder: str) -> Reading:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from forge.kernel.text import NO_NUL
 
+SKILL_MD = "SKILL.md"
 MAX_SKILL_NAME = 64
 SKILL_NAME_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_DESCRIPTION = 1024

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from forge.kernel.clock import now
 from forge.skills.granting import as_asked, grants_of
 from forge.skills.library import Library
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Capability, Tier
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD, Capability, Tier
 from forge.skills.recording import Recording, Standing
 from forge.skills.sources import OwnSource
 from forge.skills.wishes import asks_of

@@ -30,8 +30,7 @@ from forge.skills.host.own_folder import OwnFolder
 from forge.skills.host.parts import HostParts, Invocation
 from forge.skills.knowing import Knowing, Known
 from forge.skills.local import Programs
-from forge.skills.manifest import SKILL_MD
-from forge.skills.models import Capability, Scope, SkillKind, Tier
+from forge.skills.models import SKILL_MD, Capability, Scope, SkillKind, Tier
 from forge.skills.prompt_run import PromptRuns
 from forge.skills.retention import NOBODY
 from forge.skills.views import Purpose, SkillInvoked, SkillRan, SkillRun
@@ -140,7 +139,7 @@ class Runner:
         texts = {
             path: told for path, data in known.snapshot.files.items() if (told := text_of(data)) is not None
         }
-        del texts[SKILL_MD]
+        texts.pop(SKILL_MD, None)
         answered = await self.prompts.run(
             Spender(call.account_id, run_id), known.composed.body, known.manifest.description, texts, text
         )

@@ -93,8 +93,8 @@ class Skills:
         found = await self.knowing.look(account_id, name)
         folder = str(self.library.path(name))
         if isinstance(found, Broken):
-            return broken_detail(name, found, bots, folder=folder)
-        return detail_of(found, bots, folder=folder)
+            return await asyncio.to_thread(broken_detail, name, found, bots, folder=folder)
+        return await asyncio.to_thread(detail_of, found, bots, folder=folder)
 
     def frame(self, wish: NewFrame) -> SkillFiles:
         """Raises Invalid."""

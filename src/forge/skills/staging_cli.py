@@ -7,6 +7,7 @@ import click
 
 from forge.errors import Invalid, NotFound
 from forge.skills.command_words import HerePlace, ListedPlace, read_source
+from forge.skills.models import SKILL_MD
 from forge.skills.packing import MOST_BYTES, pack, read_folder
 from forge.skills.sources import GitSource, RegistrySource
 from forge.skills.views import RegistryEntry, Staged, StagedSkill
@@ -14,7 +15,6 @@ from forge.terminal.client import Client
 from forge.terminal.output import console, working
 from forge.terminal.text import clean
 
-SKILL_MD = "SKILL.md"
 FETCH_S = 300.0
 SHOWN = 20
 NEWEST = "latest"

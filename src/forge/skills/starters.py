@@ -4,8 +4,8 @@ from functools import cache
 from pathlib import Path
 
 from forge.errors import Internal
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Skill, SkillFiles, SkillSource
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD, Skill, SkillFiles, SkillSource
 
 _FOLDER = Path(__file__).parent / "starters"
 

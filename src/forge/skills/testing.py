@@ -1,5 +1,6 @@
 """A skill's own tests, run as the skill would be: `tests/*.json`, each says what goes in and what must come out."""
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,8 +12,7 @@ from pydantic import ValidationError
 from forge.errors import SandboxTooWeak
 from forge.skills.comparing import difference
 from forge.skills.execution import Ended, LogLine, RunEnd
-from forge.skills.manifest import SKILL_MD
-from forge.skills.models import Case, SkillCase, SkillKind, SkillProblem
+from forge.skills.models import SKILL_MD, Case, SkillCase, SkillKind, SkillProblem
 from forge.skills.validation import MOST_CASES, first_error, validate
 from forge.skills.views import SkillTestReport
 from forge.skills.writing import cases_in
@@ -54,7 +54,7 @@ class SkillTests:
 
     async def run(self, name: str, files: Mapping[str, bytes]) -> SkillTestReport:
         """Of instructions nothing is run: they are checked."""
-        found = validate(name, files)
+        found = await asyncio.to_thread(validate, name, files)
         if found.manifest is None or not found.valid:
             return _stopped(name, SKILL_MD, _told(found.problems[0]))
         kind = found.manifest.kind

@@ -8,7 +8,7 @@ import click
 from forge.errors import Invalid
 from forge.skills.command_words import at_home, skill_path
 from forge.skills.contents import text_of
-from forge.skills.models import SKILL_NAME_PATTERN
+from forge.skills.models import SKILL_MD, SKILL_NAME_PATTERN
 from forge.skills.packing import pack, read_folder
 from forge.skills.staging_cli import send
 from forge.skills.views import SkillDetail, Staged, Validation
@@ -17,7 +17,6 @@ from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
-SKILL_MD = "SKILL.md"
 UPLOAD_S = 120.0
 
 

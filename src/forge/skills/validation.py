@@ -9,8 +9,8 @@ from forge.errors import ForgeError, Invalid
 from forge.skills.capabilities import BY_HOSTS
 from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
 from forge.skills.entries import SCRIPTS, entry_of
-from forge.skills.manifest import MOST_PROBLEMS, SKILL_MD, Reading, read_skill_md
-from forge.skills.models import Capability, Manifest, SkillCase, SkillKind, SkillProblem
+from forge.skills.manifest import MOST_PROBLEMS, Reading, read_skill_md
+from forge.skills.models import SKILL_MD, Capability, Manifest, SkillCase, SkillKind, SkillProblem
 from forge.skills.sourcecode import source_problems
 from forge.skills.views import TriggerCase, Validation
 from forge.skills.wishes import asks_of

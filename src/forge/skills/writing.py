@@ -11,8 +11,8 @@ from forge.skills import templates
 from forge.skills.capabilities import BY_HOSTS, BY_ROOTS
 from forge.skills.entries import ENTRIES, find_entries
 from forge.skills.execution import Language
-from forge.skills.manifest import SKILL_MD, read_skill_md, write_skill_md
-from forge.skills.models import Capability, Manifest, SkillCase, SkillFiles, SkillKind
+from forge.skills.manifest import read_skill_md, write_skill_md
+from forge.skills.models import SKILL_MD, Capability, Manifest, SkillCase, SkillFiles, SkillKind
 
 FIRST_VERSION = "0.1.0"
 BUILDER_CREATED: Mapping[str, str] = {"forge-origin": "builder-created"}

@@ -154,3 +154,19 @@ async def test_an_unnamed_source_cannot_be_fetched_again(desk: Desk):
     status, message = await desk.refused("POST", "/skills/fine/update")
     assert status == 422
     assert "repository or a registry" in message
+
+
+async def test_what_cannot_be_put_together_says_why_beside_its_warnings(desk: Desk):
+    files = {"SKILL.md": skill_md("child", kind="prompt", parents="nowhere", body="See `scripts/gone.py`.")}
+    [seen] = (await desk.stage(("child", files)))["skills"]
+    assert (seen["valid"], "nowhere" in seen["problems"][0]["message"]) == (False, True)
+    assert any(problem["is_warning"] for problem in seen["problems"])
+
+
+async def test_a_skill_that_is_no_text_is_broken_and_not_a_defect(desk: Desk):
+    folder = desk.live.forge.settings.data_dir / "skills" / "odd"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_bytes(b"---\nname: odd\ndescription: \xff\xfe.\n---\n\nx\n")
+    seen = await desk.ask("GET", "/skills/odd")
+    assert (seen["state"], "UTF-8" in seen["problem"]) == ("broken", True)
+    assert (await desk.refused("POST", "/skills/odd/run", json={}))[0] == 422

@@ -3,8 +3,8 @@
 from forge.errors import Invalid
 from forge.interview.config import SkillBuildRequest
 from forge.interview.state import State
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import Manifest, SkillFiles
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD, Manifest, SkillFiles
 from forge.skills.writing import SkillText, edited, template_skill
 
 
@@ -42,6 +42,5 @@ def manifest_of(skill: SkillFiles) -> Manifest:
     """Raises when its SKILL.md cannot be used."""
     found = read_skill_md(skill.files.get(SKILL_MD, ""), skill.name)
     if found.manifest is None:
-        problem = found.problems[0]
-        raise Invalid(f"{SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
+        raise found.error
     return found.manifest

@@ -13,8 +13,7 @@ from forge.interview.models import FileChange
 from forge.interview.phases import Mode
 from forge.interview.state import Made, SkillMade, State
 from forge.skills.library import Library
-from forge.skills.manifest import SKILL_MD
-from forge.skills.models import SkillFiles
+from forge.skills.models import SKILL_MD, SkillFiles
 from forge.skills.own import OwnSkills
 from forge.skills.writing import SOURCE_FILES
 from forge.store.engine import Store

@@ -1,5 +1,6 @@
 """Installs what was fetched and looked at: what each skill needs first, each whole or not at all."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ class Confirming:
         there = await self.knowing.snapshots()
         chosen = {choice.name: choice for choice in choices}
         done: dict[str, Installed] = {}
-        for name in self._in_order(chosen, candidates, there):
+        for name in await asyncio.to_thread(self._in_order, chosen, candidates, there):
             choice = chosen.get(name) or InstallChoice(name=name)
             try:
                 done[name] = await self._one(account_id, candidates, choice, there, force=force, by=by)
@@ -89,7 +90,7 @@ class Confirming:
         candidate = candidates.get(name)
         if candidate is None:
             raise NotFound(f"There is no skill {name} among those that were fetched.")
-        known = self._checked(candidate, there)
+        known = await asyncio.to_thread(self._checked, candidate, there)
         self._refuse_replacing(candidate.snapshot, there.get(name), force=force)
         grants = grants_of(
             name,
@@ -100,7 +101,7 @@ class Confirming:
             by=by,
             at=now(),
         )
-        kept = await self.library.put(name, candidate.snapshot.files, replace=True)
+        kept = await self.library.put(name, candidate.snapshot.files, replace=name in there)
         async with self.database.begin() as tx:
             await self.recording.keep(
                 tx,

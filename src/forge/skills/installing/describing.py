@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from forge.skills.contents import Snapshot, snapshot_of
 from forge.skills.installing.installing import Describe
 from forge.skills.installing.staging import Waiting
-from forge.skills.knowing import Broken, Knowing
+from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.models import SkillProblem
 from forge.skills.validation import validate
 from forge.skills.views import StagedSkill
@@ -26,28 +26,27 @@ def _describe(
     """Each together with the others that were fetched: what one needs may come along."""
     fetched = {one.found.name: snapshot_of(one.found.name, one.found.files) for one in skills}
     known = knowing.describe(fetched, there)
-    told: list[StagedSkill] = []
-    for waiting in skills:
-        found = waiting.found
-        report = validate(found.name, found.files)
-        joined = known[found.name]
-        told.append(
-            StagedSkill(
-                name=found.name,
-                path=found.path,
-                valid=report.valid and not isinstance(joined, Broken),
-                problems=report.problems
-                if report.problems or not isinstance(joined, Broken)
-                else _broken(joined),
-                manifest=report.manifest,
-                folder_hash=fetched[found.name].folder_hash,
-                asks=report.asks if isinstance(joined, Broken) else joined.asks,
-                source=waiting.source,
-                needs=[] if isinstance(joined, Broken) else [*joined.parents, *joined.dependencies],
-                conflicts=[] if isinstance(joined, Broken) else joined.conflicts,
-            )
-        )
-    return told
+    return [_staged(one, fetched[one.found.name], known[one.found.name]) for one in skills]
+
+
+def _staged(waiting: Waiting, snapshot: Snapshot, known: Known | Broken) -> StagedSkill:
+    found = waiting.found
+    report = validate(found.name, found.files)
+    staged = StagedSkill(
+        name=found.name,
+        path=found.path,
+        valid=report.valid,
+        problems=report.problems,
+        manifest=report.manifest,
+        folder_hash=snapshot.folder_hash,
+        asks=report.asks,
+        source=waiting.source,
+    )
+    if isinstance(known, Broken):
+        told = [*_broken(known), *report.problems] if report.valid else report.problems
+        return staged.model_copy(update={"valid": False, "problems": told})
+    needs = [*known.parents, *known.dependencies]
+    return staged.model_copy(update={"asks": known.asks, "needs": needs, "conflicts": known.conflicts})
 
 
 def _broken(broken: Broken) -> list[SkillProblem]:

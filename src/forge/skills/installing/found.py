@@ -9,8 +9,7 @@ from forge.documents.nodes import Shape
 from forge.errors import ForgeError
 from forge.skills.contents import belongs, check_path, check_sizes
 from forge.skills.folders import is_name
-from forge.skills.manifest import SKILL_MD
-from forge.skills.models import SkillProblem
+from forge.skills.models import SKILL_MD, SkillProblem
 from forge.workspace.paths import fold
 
 OTHER_SPELLING = "skill.md"

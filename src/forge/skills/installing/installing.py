@@ -14,8 +14,8 @@ from forge.skills.installing.registries import Parcel, Registries
 from forge.skills.installing.repositories import Repositories
 from forge.skills.installing.staging import Stage, Stages, Waiting
 from forge.skills.library import Library
-from forge.skills.manifest import SKILL_MD, read_skill_md
-from forge.skills.models import SkillProblem
+from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD, SkillProblem
 from forge.skills.relations.needs import Need, needs_of
 from forge.skills.sources import FolderSource, GitSource, Origin, RegistrySource, ZipSource
 from forge.skills.views import PathSource, SkillFileView, Staged, StagedSkill

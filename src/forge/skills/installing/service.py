@@ -1,5 +1,6 @@
 """What people do to get skills: fetch, look, install, keep up to date; and the registries they trust."""
 
+import asyncio
 from dataclasses import dataclass
 
 from forge.errors import NotFound
@@ -67,7 +68,7 @@ class Installs:
         await self.installing.registries.remove(account_id, name)
 
     async def search(self, account_id: str, words: str) -> list[RegistryEntry]:
-        skills = self.knowing.read(await self.knowing.snapshots())
+        skills = await asyncio.to_thread(self.knowing.read, await self.knowing.snapshots())
         installed = {name: skill.manifest.version for name, skill in skills.items()}
         return await self.installing.registries.search(account_id, words, installed)
 
