@@ -18,6 +18,7 @@ from forge.http.envelope import Envelope, reply
 from forge.interview.models import EVENTS as INTERVIEW_EVENTS
 from forge.runs.models import EVENTS as RUN_EVENTS
 from forge.skills.views import EVENTS as SKILL_EVENTS
+from forge.workflows.models import EVENTS as WORKFLOW_EVENTS
 
 EVENT_TYPES: tuple[type[EventData], ...] = (
     *RUN_EVENTS,
@@ -27,6 +28,7 @@ EVENT_TYPES: tuple[type[EventData], ...] = (
     *BOT_EVENTS,
     *CHAT_EVENTS,
     *INTERVIEW_EVENTS,
+    *WORKFLOW_EVENTS,
 )
 """Every event type there is, durable or whispered; a feature that emits events adds its own here."""
 

@@ -31,6 +31,7 @@ from forge.skills.installing.archive import MAX_ARCHIVE
 from forge.skills.installing.routes import ZIP_PATH
 from forge.skills.installing.routes import router as installing_routes
 from forge.skills.routes import router as skills_routes
+from forge.workflows.routes import router as workflow_routes
 from forge.workspace.routes import router as workspaces_routes
 
 WEB = Path(__file__).parent.parent / "web"
@@ -44,6 +45,7 @@ ROUTERS = (
     audits_routes,
     installing_routes,  # before `/skills/{name}/…`
     skills_routes,
+    workflow_routes,
     bots_routes,
     chat_routes,
     memory_routes,

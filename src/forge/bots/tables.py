@@ -47,12 +47,14 @@ chat_sessions = sa.Table(
     sa.Column("head_id", sa.Text),
     sa.Column("standing", Json, nullable=False),
     sa.Column("remembered_id", sa.Text),
+    sa.Column("origin", Json),
     sa.Column("created_at", Utc, nullable=False),
     sa.Column("updated_at", Utc, nullable=False),
     sa.Index("ix_chat_sessions_bot_id_updated_at", "bot_id", "updated_at"),
 )
 """`is_titled`: a model or a person chose the title, it is not just the first words. `standing`: ids of memories that
-go along with every question of this conversation. `remembered_id`: the last message that facts were taken from."""
+go along with every question of this conversation. `remembered_id`: the last message that facts were taken from.
+`origin`: the workflow or the bot that began it; nothing for a person."""
 
 chat_messages = sa.Table(
     "chat_messages",

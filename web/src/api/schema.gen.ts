@@ -1114,6 +1114,364 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workflows
+         * @description All there are, by name, each with its last runs.
+         */
+        get: operations["list_workflows_api_v1_workflows_get"];
+        put?: never;
+        /**
+         * Create Workflow
+         * @description Its triggers are live when this answers.
+         */
+        post: operations["create_workflow_api_v1_workflows_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read Definition
+         * @description What a definition comes to: its one form as JSON and as YAML, and what is wrong with it. Nothing is kept.
+         */
+        post: operations["read_definition_api_v1_workflows_read_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Schema
+         * @description The JSON Schema of definitions, for editors.
+         */
+        get: operations["get_schema_api_v1_workflows_schema_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Templates
+         * @description Definitions to begin with.
+         */
+        get: operations["list_templates_api_v1_workflows_templates_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Workflow */
+        get: operations["get_workflow_api_v1_workflows__ref__get"];
+        /**
+         * Update Workflow
+         * @description A new version. Runs under way keep theirs; triggers are the new ones when this answers.
+         */
+        put: operations["update_workflow_api_v1_workflows__ref__put"];
+        post?: never;
+        /**
+         * Delete Workflow
+         * @description With its triggers. What runs is cancelled; what ran can still be looked at.
+         */
+        delete: operations["delete_workflow_api_v1_workflows__ref__delete"];
+        options?: never;
+        head?: never;
+        /**
+         * Switch Workflow
+         * @description Switch its triggers on or off.
+         */
+        patch: operations["switch_workflow_api_v1_workflows__ref__patch"];
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Versions
+         * @description The newest first.
+         */
+        get: operations["list_versions_api_v1_workflows__ref__versions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}/versions/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Version */
+        get: operations["get_version_api_v1_workflows__ref__versions__number__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trigger Workflow
+         * @description Start a run. Answers at once; follow `run:<run_id>`.
+         */
+        post: operations["trigger_workflow_api_v1_workflows__ref__trigger_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dry Run
+         * @description What would happen, with no effect: steps give samples, or say what they would have done.
+         */
+        post: operations["dry_run_api_v1_workflows__ref__dry_run_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{ref}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Runs Of Workflow */
+        get: operations["list_runs_of_workflow_api_v1_workflows__ref__runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Workflow Runs
+         * @description Of all workflows, the newest first.
+         */
+        get: operations["list_workflow_runs_api_v1_workflow_runs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Workflow Run */
+        get: operations["get_workflow_run_api_v1_workflow_runs__run_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Steps
+         * @description With what went in and came out, attempts and logs.
+         */
+        get: operations["get_steps_api_v1_workflow_runs__run_id__steps_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve Run */
+        post: operations["approve_run_api_v1_workflow_runs__run_id__approve_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject Run */
+        post: operations["reject_run_api_v1_workflow_runs__run_id__reject_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Workflow Run
+         * @description It and everything it started.
+         */
+        post: operations["cancel_workflow_run_api_v1_workflow_runs__run_id__cancel_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Run
+         * @description A new run from where this one failed: what was completed is kept and not done again.
+         */
+        post: operations["retry_run_api_v1_workflow_runs__run_id__retry_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflow-runs/{run_id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rerun
+         * @description A new run from the beginning.
+         */
+        post: operations["rerun_api_v1_workflow_runs__run_id__rerun_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots": {
         parameters: {
             query?: never;
@@ -2495,6 +2853,35 @@ export interface components {
             differs: string[];
         };
         /**
+         * Attempt
+         * @description One try of a step.
+         */
+        Attempt: {
+            /** Number */
+            number: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Duration Ms */
+            duration_ms?: number | null;
+            input?: components["schemas"]["JsonValue"];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            error?: components["schemas"]["Problem"] | null;
+            /** Retry In S */
+            retry_in_s?: number | null;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+        };
+        /**
          * AuditChecked
          * @description A check has ended. It has at most 200 findings here; `audit.findings` brings more of them, in order.
          */
@@ -2640,7 +3027,7 @@ export interface components {
              * Format: date-time
              */
             timestamp: string;
-            overall: components["schemas"]["Verdict"];
+            overall: components["schemas"]["forge__audits__models__Verdict"];
             /** Checks */
             checks: components["schemas"]["CheckResult"][];
             /** Warnings */
@@ -2721,7 +3108,7 @@ export interface components {
              * Format: date-time
              */
             timestamp: string;
-            overall: components["schemas"]["Verdict"];
+            overall: components["schemas"]["forge__audits__models__Verdict"];
             /** Checks */
             checks: components["schemas"]["CheckSummary"][];
             /** Warnings */
@@ -3289,7 +3676,7 @@ export interface components {
             code: string;
             /** Name */
             name: string;
-            result: components["schemas"]["Verdict"];
+            result: components["schemas"]["forge__audits__models__Verdict"];
             /** Detail */
             detail: string;
             /** Is Blocking */
@@ -3312,7 +3699,7 @@ export interface components {
             code: string;
             /** Name */
             name: string;
-            result: components["schemas"]["Verdict"];
+            result: components["schemas"]["forge__audits__models__Verdict"];
             /** Detail */
             detail: string;
             /** Findings */
@@ -3422,6 +3809,41 @@ export interface components {
             updated_at: string;
             /** Problem */
             problem?: string | null;
+        };
+        /**
+         * DryRun
+         * @description What would happen. Nothing was done.
+         */
+        DryRun: {
+            /** Steps */
+            steps: components["schemas"]["StepDetail"][];
+            output: components["schemas"]["JsonValue"];
+            error: components["schemas"]["Problem"] | null;
+        };
+        /** DryRunWish */
+        DryRunWish: {
+            /**
+             * Payload
+             * @default {}
+             */
+            payload: {
+                [key: string]: unknown;
+            };
+            /**
+             * Samples
+             * @description What steps are to give instead of doing anything, by their ids.
+             * @default {}
+             */
+            samples: {
+                [key: string]: components["schemas"]["JsonValue"];
+            };
+            /**
+             * Definition
+             * @description Instead of the saved one.
+             */
+            definition?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * Due
@@ -3556,6 +3978,23 @@ export interface components {
         /** Envelope[CreatedKey] */
         Envelope_CreatedKey_: {
             data: components["schemas"]["CreatedKey"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[DryRun] */
+        Envelope_DryRun_: {
+            data: components["schemas"]["DryRun"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -3863,6 +4302,23 @@ export interface components {
         /** Envelope[Provider] */
         Envelope_Provider_: {
             data: components["schemas"]["Provider"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Reading] */
+        Envelope_Reading_: {
+            data: components["schemas"]["Reading"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4217,6 +4673,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[Submitted] */
+        Envelope_Submitted_: {
+            data: components["schemas"]["Submitted"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[TestResult] */
         Envelope_TestResult_: {
             data: components["schemas"]["TestResult"];
@@ -4268,9 +4741,80 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[WorkflowDetail] */
+        Envelope_WorkflowDetail_: {
+            data: components["schemas"]["WorkflowDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[WorkflowRunDetail] */
+        Envelope_WorkflowRunDetail_: {
+            data: components["schemas"]["WorkflowRunDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[WorkflowVersionDetail] */
+        Envelope_WorkflowVersionDetail_: {
+            data: components["schemas"]["WorkflowVersionDetail"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[WorkspaceInfo] */
         Envelope_WorkspaceInfo_: {
             data: components["schemas"]["WorkspaceInfo"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[dict[str, Any]] */
+        Envelope_dict_str__Any__: {
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4699,10 +5243,100 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent___: {
+        /** Envelope[list[StepDetail]] */
+        Envelope_list_StepDetail__: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"])[];
+            data: components["schemas"]["StepDetail"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___: {
+            /** Data */
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[WorkflowCard]] */
+        Envelope_list_WorkflowCard__: {
+            /** Data */
+            data: components["schemas"]["WorkflowCard"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[WorkflowRun]] */
+        Envelope_list_WorkflowRun__: {
+            /** Data */
+            data: components["schemas"]["WorkflowRun"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[WorkflowTemplate]] */
+        Envelope_list_WorkflowTemplate__: {
+            /** Data */
+            data: components["schemas"]["WorkflowTemplate"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[WorkflowVersion]] */
+        Envelope_list_WorkflowVersion__: {
+            /** Data */
+            data: components["schemas"]["WorkflowVersion"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5604,16 +6238,6 @@ export interface components {
              */
             answered_at: string;
         };
-        /**
-         * LogLine
-         * @description What a skill wrote with `log`.
-         */
-        LogLine: {
-            /** Level */
-            level: string;
-            /** Message */
-            message: string;
-        };
         /** Login */
         Login: {
             /** Token */
@@ -6383,6 +7007,29 @@ export interface components {
          */
         Phase: "basics" | "personality" | "model" | "skills" | "review";
         /**
+         * Place
+         * @description Something in a definition that is wrong, or worth knowing, and where.
+         */
+        Place: {
+            /** Line */
+            line: number;
+            /** Column */
+            column: number;
+            /** Path */
+            path: string;
+            /** Step */
+            step?: string | null;
+            /** Message */
+            message: string;
+            /** Hint */
+            hint?: string | null;
+            /**
+             * Is Warning
+             * @default false
+             */
+            is_warning: boolean;
+        };
+        /**
          * Preview
          * @description What is known of the bot or skill so far. The first six as they always were; the rest for those who show more.
          */
@@ -6534,6 +7181,22 @@ export interface components {
             readonly description: string;
         };
         /**
+         * Reading
+         * @description What a definition comes to.
+         */
+        Reading: {
+            /** Is Usable */
+            is_usable: boolean;
+            /** Problems */
+            problems: components["schemas"]["Place"][];
+            /** Definition */
+            definition?: {
+                [key: string]: unknown;
+            } | null;
+            /** Source */
+            source: string;
+        };
+        /**
          * ReadyToAssemble
          * @description All is known; nothing is made before somebody confirms it.
          */
@@ -6677,6 +7340,21 @@ export interface components {
         Rename: {
             /** Name */
             name: string;
+        };
+        /**
+         * Rerun
+         * @description Start again from the beginning; without a payload with that of the run.
+         */
+        Rerun: {
+            /** Payload */
+            payload?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Use Latest
+             * @default false
+             */
+            use_latest: boolean;
         };
         /**
          * Result
@@ -7670,7 +8348,7 @@ export interface components {
              * Logs
              * @default []
              */
-            logs: components["schemas"]["LogLine"][];
+            logs: components["schemas"]["forge__skills__execution__LogLine"][];
             /**
              * At
              * Format: date-time
@@ -7754,7 +8432,7 @@ export interface components {
              * Logs
              * @default []
              */
-            logs: components["schemas"]["LogLine"][];
+            logs: components["schemas"]["forge__skills__execution__LogLine"][];
             /**
              * At
              * Format: date-time
@@ -8083,7 +8761,7 @@ export interface components {
             number: number;
             /** Name */
             name: string;
-            status: components["schemas"]["StepStatus"];
+            status: components["schemas"]["forge__runs__models__StepStatus"];
             /** Attempt */
             attempt: number;
             /**
@@ -8094,6 +8772,56 @@ export interface components {
             /** Duration Ms */
             duration_ms?: number | null;
             error?: components["schemas"]["Problem"] | null;
+        };
+        /** StepDetail */
+        StepDetail: {
+            /** Key */
+            key: string;
+            /** Step */
+            step: string;
+            type: components["schemas"]["StepType"];
+            /** Name */
+            name: string;
+            status: components["schemas"]["forge__workflows__models__StepStatus"];
+            /**
+             * Attempt
+             * @default 1
+             */
+            attempt: number;
+            /** Started At */
+            started_at?: string | null;
+            /** Finished At */
+            finished_at?: string | null;
+            error?: components["schemas"]["Problem"] | null;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** Linked Run Id */
+            linked_run_id?: string | null;
+            /**
+             * Is Kept
+             * @default false
+             */
+            is_kept: boolean;
+            input?: components["schemas"]["JsonValue"];
+            output?: components["schemas"]["JsonValue"];
+            /**
+             * Attempts
+             * @default []
+             */
+            attempts: components["schemas"]["Attempt"][];
+            /**
+             * Logs
+             * @default []
+             */
+            logs: components["schemas"]["forge__workflows__models__LogLine"][];
         };
         /**
          * StepFinished
@@ -8166,16 +8894,97 @@ export interface components {
             data: components["schemas"]["StepStarted"];
         };
         /**
-         * StepStatus
+         * StepSummary
+         * @description One step of a run, without what went in and came out.
+         */
+        StepSummary: {
+            /** Key */
+            key: string;
+            /** Step */
+            step: string;
+            type: components["schemas"]["StepType"];
+            /** Name */
+            name: string;
+            status: components["schemas"]["forge__workflows__models__StepStatus"];
+            /**
+             * Attempt
+             * @default 1
+             */
+            attempt: number;
+            /** Started At */
+            started_at?: string | null;
+            /** Finished At */
+            finished_at?: string | null;
+            error?: components["schemas"]["Problem"] | null;
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** Linked Run Id */
+            linked_run_id?: string | null;
+            /**
+             * Is Kept
+             * @default false
+             */
+            is_kept: boolean;
+        };
+        /**
+         * StepType
          * @enum {string}
          */
-        StepStatus: "running" | "retrying" | "completed" | "failed" | "cancelled";
+        StepType: "agent" | "skill" | "http" | "code" | "conditional" | "loop" | "approval" | "sub_workflow" | "wait" | "message" | "audit";
         /**
          * StopReason
          * @description Why a model stopped. Only `END` and `TOOLS` are whole answers.
          * @enum {string}
          */
         StopReason: "end" | "tools" | "length" | "context_full" | "refused" | "paused";
+        /**
+         * StripRun
+         * @description A run as a mark in a list.
+         */
+        StripRun: {
+            /** Id */
+            id: string;
+            status: components["schemas"]["RunStatus"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Duration Ms */
+            duration_ms?: number | null;
+        };
+        /**
+         * Submitted
+         * @description A run was created; a worker takes it up.
+         */
+        Submitted: {
+            /** Run Id */
+            run_id: string;
+            /** Workflow Id */
+            workflow_id: string;
+            /** Workflow Name */
+            workflow_name: string;
+            /**
+             * Status
+             * @default submitted
+             * @constant
+             */
+            status: "submitted";
+            trigger: components["schemas"]["TriggerType"];
+            /**
+             * Is Duplicate
+             * @default false
+             */
+            is_duplicate: boolean;
+        };
         /**
          * Summary
          * @description What stands for the beginning of a long conversation when a model is asked.
@@ -8296,6 +9105,28 @@ export interface components {
             output: string;
         };
         /**
+         * TriggerType
+         * @enum {string}
+         */
+        TriggerType: "manual" | "cron" | "webhook" | "event" | "file_watch" | "sub_workflow" | "retry";
+        /**
+         * TriggerView
+         * @description A trigger as it stands.
+         */
+        TriggerView: {
+            type: components["schemas"]["TriggerType"];
+            /** Title */
+            title: string;
+            /** Next At */
+            next_at?: string | null;
+            /** Last Fired At */
+            last_fired_at?: string | null;
+            /** Url */
+            url?: string | null;
+            /** Error */
+            error?: string | null;
+        };
+        /**
          * TryWish
          * @description A skill that is not saved yet. It gets nothing but `log` and `kv` that is forgotten.
          */
@@ -8386,11 +9217,6 @@ export interface components {
              */
             difference: string;
         };
-        /**
-         * Verdict
-         * @enum {string}
-         */
-        Verdict: "PASS" | "WARN" | "FAIL" | "ERROR" | "SKIP";
         /** Version */
         Version: {
             /** Version */
@@ -8430,6 +9256,362 @@ export interface components {
              */
             seen_at: string;
         };
+        /** WorkflowCard */
+        WorkflowCard: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Owner */
+            owner: string | null;
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** Is Enabled */
+            is_enabled: boolean;
+            /** Steps */
+            steps: number;
+            /** Triggers */
+            triggers: components["schemas"]["TriggerView"][];
+            /** Last Runs */
+            last_runs: components["schemas"]["StripRun"][];
+            /** Open Gates */
+            open_gates: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /** WorkflowChange */
+        WorkflowChange: {
+            /** Is Enabled */
+            is_enabled: boolean;
+        };
+        /**
+         * WorkflowChanged
+         * @description On the account's stream: a workflow was made, changed, switched or deleted.
+         */
+        WorkflowChanged: {
+            /** Workflow Id */
+            workflow_id: string;
+            /** Name */
+            name: string;
+            /**
+             * Change
+             * @enum {string}
+             */
+            change: "created" | "updated" | "enabled" | "disabled" | "deleted";
+        };
+        /**
+         * WorkflowChangedEvent
+         * @description On the account's stream: a workflow was made, changed, switched or deleted.
+         */
+        WorkflowChangedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "workflow.changed";
+            data: components["schemas"]["WorkflowChanged"];
+        };
+        /** WorkflowDetail */
+        WorkflowDetail: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Owner */
+            owner: string | null;
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** Is Enabled */
+            is_enabled: boolean;
+            /** Steps */
+            steps: number;
+            /** Triggers */
+            triggers: components["schemas"]["TriggerView"][];
+            /** Last Runs */
+            last_runs: components["schemas"]["StripRun"][];
+            /** Open Gates */
+            open_gates: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Definition */
+            definition: {
+                [key: string]: unknown;
+            };
+            /** Source */
+            source: string;
+            /** Warnings */
+            warnings: components["schemas"]["Place"][];
+        };
+        /**
+         * WorkflowRefused
+         * @description On the account's stream: something wanted to start a workflow, and it did not start.
+         */
+        WorkflowRefused: {
+            /** Workflow Id */
+            workflow_id: string;
+            /** Name */
+            name: string;
+            trigger: components["schemas"]["TriggerType"];
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * WorkflowRefusedEvent
+         * @description On the account's stream: something wanted to start a workflow, and it did not start.
+         */
+        WorkflowRefusedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "workflow.refused";
+            data: components["schemas"]["WorkflowRefused"];
+        };
+        /** WorkflowRun */
+        WorkflowRun: {
+            /** Id */
+            id: string;
+            /** Workflow Id */
+            workflow_id: string;
+            /** Workflow Name */
+            workflow_name: string;
+            /** Number */
+            number: number;
+            status: components["schemas"]["RunStatus"];
+            trigger: components["schemas"]["TriggerType"];
+            /** Source */
+            source: string;
+            /** Parent Id */
+            parent_id: string | null;
+            /** Retry Of */
+            retry_of: string | null;
+            /** Inputs */
+            inputs: {
+                [key: string]: unknown;
+            };
+            error: components["schemas"]["Problem"] | null;
+            /** Cost Micros */
+            cost_micros: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Finished At */
+            finished_at: string | null;
+        };
+        /** WorkflowRunDetail */
+        WorkflowRunDetail: {
+            /** Id */
+            id: string;
+            /** Workflow Id */
+            workflow_id: string;
+            /** Workflow Name */
+            workflow_name: string;
+            /** Number */
+            number: number;
+            status: components["schemas"]["RunStatus"];
+            trigger: components["schemas"]["TriggerType"];
+            /** Source */
+            source: string;
+            /** Parent Id */
+            parent_id: string | null;
+            /** Retry Of */
+            retry_of: string | null;
+            /** Inputs */
+            inputs: {
+                [key: string]: unknown;
+            };
+            error: components["schemas"]["Problem"] | null;
+            /** Cost Micros */
+            cost_micros: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Finished At */
+            finished_at: string | null;
+            payload: components["schemas"]["JsonValue"];
+            output: components["schemas"]["JsonValue"];
+            /** Definition */
+            definition: {
+                [key: string]: unknown;
+            };
+            /** Steps */
+            steps: components["schemas"]["StepSummary"][];
+            /** Gates */
+            gates: components["schemas"]["Gate"][];
+            /** Children */
+            children: string[];
+        };
+        /**
+         * WorkflowStepLogged
+         * @description On the run's stream: what a step wrote down.
+         */
+        WorkflowStepLogged: {
+            /** Key */
+            key: string;
+            /** Lines */
+            lines: components["schemas"]["forge__workflows__models__LogLine"][];
+        };
+        /**
+         * WorkflowStepLoggedEvent
+         * @description On the run's stream: what a step wrote down.
+         */
+        WorkflowStepLoggedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "workflow.log";
+            data: components["schemas"]["WorkflowStepLogged"];
+        };
+        /**
+         * WorkflowStepMoved
+         * @description On the run's stream: a step has begun, waits, tries again or is over.
+         */
+        WorkflowStepMoved: {
+            step: components["schemas"]["StepSummary"];
+        };
+        /**
+         * WorkflowStepMovedEvent
+         * @description On the run's stream: a step has begun, waits, tries again or is over.
+         */
+        WorkflowStepMovedEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "workflow.step";
+            data: components["schemas"]["WorkflowStepMoved"];
+        };
+        /** WorkflowTemplate */
+        WorkflowTemplate: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Source */
+            source: string;
+        };
+        /** WorkflowVersion */
+        WorkflowVersion: {
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** By */
+            by: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /** WorkflowVersionDetail */
+        WorkflowVersionDetail: {
+            /** Number */
+            number: number;
+            /** Version */
+            version: string;
+            /** By */
+            by: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Definition */
+            definition: {
+                [key: string]: unknown;
+            };
+            /** Source */
+            source: string;
+        };
+        /**
+         * WorkflowWish
+         * @description A definition, as YAML or as JSON; of both, the JSON is written into the YAML and its comments stay.
+         */
+        WorkflowWish: {
+            /** Source */
+            source?: string | null;
+            /** Definition */
+            definition?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Expected Number
+             * @description Refuse when another version was saved meanwhile.
+             */
+            expected_number?: number | null;
+        };
         /**
          * WorkspaceInfo
          * @description A directory Forge may work in. One that is adopted was there before, and stays when the workspace goes.
@@ -8466,6 +9648,11 @@ export interface components {
          * @enum {string}
          */
         forge__accounts__models__Role: "owner" | "member";
+        /**
+         * Verdict
+         * @enum {string}
+         */
+        forge__audits__models__Verdict: "PASS" | "WARN" | "FAIL" | "ERROR" | "SKIP";
         /**
          * Speaker
          * @enum {string}
@@ -8518,6 +9705,21 @@ export interface components {
             shown_hash: string;
         };
         /**
+         * StepStatus
+         * @enum {string}
+         */
+        forge__runs__models__StepStatus: "running" | "retrying" | "completed" | "failed" | "cancelled";
+        /**
+         * LogLine
+         * @description What a skill wrote with `log`.
+         */
+        forge__skills__execution__LogLine: {
+            /** Level */
+            level: string;
+            /** Message */
+            message: string;
+        };
+        /**
          * Scope
          * @description How far a grant goes. What is empty is not covered, but files: those of the skill's own folder always are.
          */
@@ -8549,6 +9751,38 @@ export interface components {
             files: {
                 [key: string]: string;
             };
+        };
+        /** LogLine */
+        forge__workflows__models__LogLine: {
+            /**
+             * Level
+             * @default info
+             * @enum {string}
+             */
+            level: "debug" | "info" | "warn" | "error";
+            /** Text */
+            text: string;
+        };
+        /**
+         * StepStatus
+         * @enum {string}
+         */
+        forge__workflows__models__StepStatus: "running" | "waiting" | "retrying" | "completed" | "failed" | "skipped" | "cancelled";
+        /**
+         * Verdict
+         * @description Approve or reject what a run waits for.
+         */
+        forge__workflows__models__Verdict: {
+            /**
+             * Step
+             * @description Needed when several wait.
+             */
+            step?: string | null;
+            /**
+             * Comment
+             * @default
+             */
+            comment: string;
         };
     };
     responses: never;
@@ -11502,6 +12736,940 @@ export interface operations {
             };
         };
     };
+    list_workflows_api_v1_workflows_get: {
+        parameters: {
+            query?: {
+                /** @description Words in the name or description. */
+                q?: string;
+                /** @description The slug of a bot. */
+                owner?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkflowCard__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_workflow_api_v1_workflows_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    read_definition_api_v1_workflows_read_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Reading_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_schema_api_v1_workflows_schema_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_dict_str__Any__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_templates_api_v1_workflows_templates_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkflowTemplate__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_workflow_api_v1_workflows__ref__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    update_workflow_api_v1_workflows__ref__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_workflow_api_v1_workflows__ref__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    switch_workflow_api_v1_workflows__ref__patch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_versions_api_v1_workflows__ref__versions_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkflowVersion__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_version_api_v1_workflows__ref__versions__number__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowVersionDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    trigger_workflow_api_v1_workflows__ref__trigger_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                } | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Submitted_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    dry_run_api_v1_workflows__ref__dry_run_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DryRunWish"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_DryRun_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_runs_of_workflow_api_v1_workflows__ref__runs_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description The name or id of a workflow. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_workflow_runs_api_v1_workflow_runs_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_WorkflowRun__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_workflow_run_api_v1_workflow_runs__run_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_steps_api_v1_workflow_runs__run_id__steps_get: {
+        parameters: {
+            query?: {
+                /** @description Of one step; all without it. */
+                key?: string | null;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_StepDetail__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    approve_run_api_v1_workflow_runs__run_id__approve_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["forge__workflows__models__Verdict"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    reject_run_api_v1_workflow_runs__run_id__reject_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["forge__workflows__models__Verdict"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    cancel_workflow_run_api_v1_workflow_runs__run_id__cancel_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_WorkflowRunDetail_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    retry_run_api_v1_workflow_runs__run_id__retry_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Submitted_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    rerun_api_v1_workflow_runs__run_id__rerun_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Rerun"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Submitted_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_bots_api_v1_bots_get: {
         parameters: {
             query?: {
@@ -13899,7 +16067,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

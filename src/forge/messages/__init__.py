@@ -1,0 +1,1 @@
+"""Messages between bots: sent, delivered through their own pipeline, kept."""

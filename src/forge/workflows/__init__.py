@@ -1,0 +1,1 @@
+"""Durable chains of bots, skills, code and HTTP."""

@@ -1,0 +1,1 @@
+"""Carries a workflow out: what is ready, what is skipped, what is kept."""

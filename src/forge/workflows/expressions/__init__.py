@@ -1,0 +1,1 @@
+"""Conditions and templates: CEL over what a run knows."""

@@ -1,0 +1,1 @@
+"""What starts a workflow without a person: times, deliveries, events, files."""
