@@ -107,10 +107,11 @@ class Settings(BaseSettings):
         description="Folders of the server's machine that skills may be installed from through the API; none without it. "
         "The command line sends its own folders, wherever they are.",
     )
-    outgoing_allow: Annotated[tuple[str, ...], NoDecode] = _own(
+    http_allow: Annotated[tuple[str, ...], NoDecode] = _own(
         (),
         "127.0.0.1:8080,10.1.0.0/16",
-        description="Hosts, addresses and networks of your own that skills may reach; without it, public ones alone.",
+        description="Hosts, addresses and networks of your own that skills and workflows may reach; without it, public "
+        "ones alone.",
     )
     otel_endpoint: str | None = Field(
         None,
@@ -193,7 +194,7 @@ class Settings(BaseSettings):
             raise ValueError("must be whole paths, from / or ~ on")
         return expanded
 
-    @field_validator("outgoing_allow", mode="before")
+    @field_validator("http_allow", mode="before")
     @classmethod
     def _split_places(cls, value: Any) -> Any:
         if not isinstance(value, str):

@@ -80,11 +80,11 @@ def test_an_entry_of_the_setting_holds_what_it_says(
     ["", "a b", "http://x", "x:0", "x:65536", "x:port", "10.1.0.0/33", "10.0.0.1/8", "*", "[::1", "a/b"],
 )
 def test_an_entry_that_cannot_be_read_stops_the_start(entry: str):
-    with pytest.raises(ConfigError, match="FORGE_OUTGOING_ALLOW"):
+    with pytest.raises(ConfigError, match="FORGE_HTTP_ALLOW"):
         AllowedPlaces(["127.0.0.1", entry])
 
 
 def test_the_setting_is_a_list_with_commas(monkeypatch: pytest.MonkeyPatch):
-    assert load_settings().outgoing_allow == ()
-    monkeypatch.setenv("FORGE_OUTGOING_ALLOW", "127.0.0.1:8080, 10.1.0.0/16,")
-    assert load_settings().outgoing_allow == ("127.0.0.1:8080", "10.1.0.0/16")
+    assert load_settings().http_allow == ()
+    monkeypatch.setenv("FORGE_HTTP_ALLOW", "127.0.0.1:8080, 10.1.0.0/16,")
+    assert load_settings().http_allow == ("127.0.0.1:8080", "10.1.0.0/16")

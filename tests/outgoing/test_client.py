@@ -82,7 +82,7 @@ async def test_this_machine_is_not_reached_however_it_is_spelled(host: str):
             await Outgoing().request(Request(f"http://{host}:{served.port}/"))
     assert served.asked == []
     if isinstance(raised.value, Refused):
-        assert "FORGE_OUTGOING_ALLOW=" in str(raised.value.hint)
+        assert "FORGE_HTTP_ALLOW=" in str(raised.value.hint)
 
 
 async def test_only_the_port_that_was_allowed_is_reached():

@@ -94,8 +94,8 @@ class AllowedPlaces:
         if wrong := [entry for entry, place in read.items() if place is None]:
             raise ConfigError(
                 [
-                    f"FORGE_OUTGOING_ALLOW: {entry[:100]!r} is no host, address or network "
-                    "(example: FORGE_OUTGOING_ALLOW=127.0.0.1:8080,10.1.0.0/16)"
+                    f"FORGE_HTTP_ALLOW: {entry[:100]!r} is no host, address or network "
+                    "(example: FORGE_HTTP_ALLOW=127.0.0.1:8080,10.1.0.0/16)"
                     for entry in wrong
                 ]
             )

@@ -41,7 +41,7 @@ class _Hop:
 
 
 class Outgoing:
-    """`allow`: hosts, addresses and networks of our own that may be reached (FORGE_OUTGOING_ALLOW)."""
+    """`allow`: hosts, addresses and networks of our own that may be reached (FORGE_HTTP_ALLOW)."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Outgoing:
         if not open_ones:
             raise Refused(
                 f"{target.authority} is on a network that is not public, and is not reached from here.",
-                hint="Whoever runs the server may allow it: FORGE_OUTGOING_ALLOW="
+                hint="Whoever runs the server may allow it: FORGE_HTTP_ALLOW="
                 f"{target.host if ':' not in target.host else f'[{target.host}]'}:{target.port}",
             )
         return open_ones[:MOST_ADDRESSES]

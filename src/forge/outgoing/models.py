@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from forge.outgoing.charsets import decode
+
 MB = 1 << 20
 MAX_URL = 8000
 MAX_HEADERS = 50
@@ -70,3 +72,8 @@ class Response:
     body: bytes
     url: str
     """Where it came from in the end."""
+
+    @property
+    def text(self) -> str:
+        """What cannot be read is replaced."""
+        return decode(self.body, self.headers.get("content-type", ""))

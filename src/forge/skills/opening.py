@@ -51,7 +51,7 @@ class SkillParts:
         self.library = Library(data_dir)
         self.knowing = Knowing(hands.database, self.library)
         self.recording = Recording(hands.events)
-        self._outgoing = Outgoing(settings.outgoing_allow)
+        self._outgoing = Outgoing(settings.http_allow)
         self._crew = Crew(data_dir / "wasm")
         files_dir = data_dir / "skill-files"
         parts = HostParts(

@@ -104,7 +104,7 @@ async def test_a_grant_for_all_public_hosts_does_not_reach_our_own_network(tmp_p
         )
         named = {Capability.HTTP_GET: Scope(hosts=[served.place])}
         told = await error_of(host_with(tmp_path, named), "http", url=served.url)
-        assert f"FORGE_OUTGOING_ALLOW={served.place}" in told
+        assert f"FORGE_HTTP_ALLOW={served.place}" in told
     assert served.asked == []
 
 

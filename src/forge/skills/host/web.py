@@ -15,12 +15,6 @@ from forge.skills.host.parts import Running
 from forge.skills.models import Scope
 
 _USUAL = frozenset(PORTS.values())
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([a-z0-9_.:-]+)", re.IGNORECASE)
-_CHARSETS = frozenset(
-    {"utf-8", "utf-16", "us-ascii", "iso-8859-1", "iso-8859-2", "iso-8859-15", "windows-1251", "windows-1252"}
-    | {"shift_jis", "euc-jp", "euc-kr", "gb18030", "gbk", "big5", "koi8-r"}
-)
-"""Of pages. Python knows more, some of which take very long."""
 
 
 async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
@@ -41,7 +35,7 @@ async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
     return {
         "status": response.status,
         "headers": dict(response.headers),
-        "body": _text(response.body, response.headers.get("content-type", "")),
+        "body": response.text,
     }
 
 
@@ -78,9 +72,3 @@ def _is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _text(body: bytes, content_type: str) -> str:
-    found = _CHARSET.search(content_type)
-    charset = found[1].lower() if found else "utf-8"
-    return body.decode(charset if charset in _CHARSETS else "utf-8", "replace")
