@@ -48,6 +48,8 @@ class RunContext:
     def __init__(self, row: RunRow, journal: Journal, attempts: Attempts, start_child: StartChild) -> None:
         self.run_id = row.run.id
         self.account_id = row.account_id
+        self.run = row.run
+        """As it was when it was taken up."""
         self._row = row
         self._journal = journal
         self._attempts = attempts
@@ -144,18 +146,7 @@ class RunContext:
         gate_id = self._next_wait_id("gate")
 
         async def open_gate() -> Gate:
-            opened_at = now()
-            gate = Gate(
-                **question.model_dump(),
-                id=gate_id,
-                run_id=self.run_id,
-                shown_hash=question.hash(),
-                status=GateStatus.OPEN,
-                answer=None,
-                opened_at=opened_at,
-                expires_at=opened_at + timeout if timeout else None,
-            )
-            return await self._journal.gate_opened(gate)
+            return await self._journal.gate_opened(self._gate(gate_id, question, timeout))
 
         opened = Gate.model_validate(await self._record("gate.open", open_gate))
         await DBOS.recv_async(gate_topic(opened.id), timeout_seconds=_seconds_until(opened.expires_at))
@@ -185,6 +176,41 @@ class RunContext:
         await DBOS.recv_async(child_topic(child_id), timeout_seconds=FOREVER_S)
         await self._resume()
         return Run.model_validate(await self._record("child.read", lambda: self._read_run(child_id)))
+
+    async def keep_waiting(self, reason: WaitReason, until: datetime | None = None) -> None:
+        """For runs with a journal of their own: count as waiting until `go_on`."""
+        await self._now(lambda tx: self._journal.waiting(tx, self.run_id, reason, until))
+
+    async def go_on(self) -> None:
+        await self._now(lambda tx: self._journal.resumed(tx, self.run_id))
+
+    async def open_gate(self, key: str, question: Question, *, timeout: timedelta | None = None) -> Gate:
+        """For runs with a journal of their own: the gate of this key, opened now or found as it was left."""
+        return await self._journal.gate_opened(
+            self._gate(derived_id(self.run_id, "gate", key), question, timeout)
+        )
+
+    async def until_settled(self, gate: Gate) -> Gate:
+        """Answered or expired, or closed with the run."""
+        return await self._journal.until_settled(gate)
+
+    @survives_outage
+    async def _now(self, function: Callable[[Tx], Awaitable[None]]) -> None:
+        async with self._journal.database.begin() as tx:
+            await function(tx)
+
+    def _gate(self, gate_id: str, question: Question, timeout: timedelta | None) -> Gate:
+        opened_at = now()
+        return Gate(
+            **question.model_dump(),
+            id=gate_id,
+            run_id=self.run_id,
+            shown_hash=question.hash(),
+            status=GateStatus.OPEN,
+            answer=None,
+            opened_at=opened_at,
+            expires_at=opened_at + timeout if timeout else None,
+        )
 
     @survives_outage
     async def _read_run(self, run_id: str) -> Run:

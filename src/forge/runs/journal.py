@@ -4,6 +4,7 @@ Locks are taken in one order (runs from parent to child, gates, run streams, and
 all, just before the commit), so that two writers never wait for each other.
 """
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -202,11 +203,39 @@ class Journal:
             await self._settled(tx, expired, account_id, GateExpired(gate_id=gate_id))
             return expired
 
+    async def until_settled(self, gate: Gate) -> Gate:
+        """Wait for its answer, or until its time is over."""
+        seconds = max(0.0, (gate.expires_at - now()).total_seconds()) if gate.expires_at else None
+        try:
+            async with asyncio.timeout(seconds):
+                await self._until_answered(gate)
+        except TimeoutError:
+            pass  # whether it is over is for the database to say
+        return await self.gate_settled(gate.id)
+
+    async def _until_answered(self, gate: Gate) -> None:
+        stream = run_stream(gate.run_id)
+        following = self._events.hub.follow(stream, await self._events.last_seq(stream))
+        try:
+            async for _ in following:
+                if not await self._is_open(gate.id):
+                    return
+        finally:
+            await following.aclose()
+
+    @survives_outage
+    async def _is_open(self, gate_id: str) -> bool:
+        async with self.database.read() as tx:
+            found = await store.find_gate(tx, gate_id)
+        return found is not None and found[0].status is GateStatus.OPEN
+
     @survives_outage
     async def completed(self, run: Run, output: Any) -> None:
         fact, status = RunCompleted(output=output), RunStatus.COMPLETED
         async with self.database.begin() as tx:
-            await self._finish(tx, run.id, fact, in_attempt=run.attempt, status=status, output=output)
+            row = await self._finish(tx, run.id, fact, in_attempt=run.attempt, status=status, output=output)
+            if row:
+                await self._close_gates(tx, row)
 
     @survives_outage
     async def failed(self, run: Run, problem: Problem) -> list[str]:
@@ -216,19 +245,27 @@ class Journal:
             row = await self._finish(
                 tx, run.id, fact, in_attempt=run.attempt, status=RunStatus.FAILED, error=error
             )
-            return await self._cancel_children(tx, run.id, by=run.id) if row else []
+            if row is None:
+                return []
+            await self._close_gates(tx, row)
+            return await self._cancel_children(tx, run.id, by=run.id)
 
     async def cancelled(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
         """Cancel a run and all below it; returns those that were still going."""
         row = await self._finish(tx, run_id, RunCancelled(by=by), status=RunStatus.CANCELLED)
         if row is None:
             return []
+        await self._close_gates(tx, row)
+        return [run_id, *await self._cancel_children(tx, run_id, by=by)]
+
+    async def _close_gates(self, tx: Tx, row: RunRow) -> None:
+        """What a run that has ended still asked."""
+        run_id = row.run.id
         for gate in await store.list_gates(tx, run_id=run_id, status=GateStatus.OPEN):
             closed = await store.settle_gate(tx, gate.id, GateStatus.CLOSED)
             if closed:
                 await self._events.append(tx, run_stream(run_id), GateClosed(gate_id=gate.id))
                 self._tell_account(tx, row.account_id, GateChanged(gate=closed))
-        return [run_id, *await self._cancel_children(tx, run_id, by=by)]
 
     async def _cancel_children(self, tx: Tx, run_id: str, *, by: str) -> list[str]:
         ended: list[str] = []

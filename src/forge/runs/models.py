@@ -276,7 +276,7 @@ class GateExpired(EventData):
 
 
 class GateClosed(EventData):
-    """The question no longer matters: its run was cancelled."""
+    """The question no longer matters: its run has ended."""
 
     type: ClassVar[str] = "gate.closed"
     gate_id: str

@@ -35,9 +35,21 @@ class Runs:
         self._engine = engine
         self._executor = executor
 
-    async def start(self, tx: Tx, account_id: str, kind: str, given: dict[str, Any]) -> Run:
-        """Create a run in the caller's transaction; a worker takes it up once that is committed."""
-        run = self._kinds.new_run(kind, given, run_id=new_id())
+    async def start(
+        self,
+        tx: Tx,
+        account_id: str,
+        kind: str,
+        given: dict[str, Any],
+        *,
+        run_id: str | None = None,
+        parent_id: str | None = None,
+    ) -> Run:
+        """Create a run in the caller's transaction; a worker takes it up once that is committed.
+
+        With a parent it ends when that does. An id that is known already makes no second run.
+        """
+        run = self._kinds.new_run(kind, given, run_id=run_id or new_id(), parent_id=parent_id)
         await self._journal.created(tx, run, account_id=account_id, given=given)
         return run
 

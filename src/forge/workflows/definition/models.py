@@ -5,7 +5,7 @@ default here; what is not known is refused, so that a misspelt key never counts 
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -33,6 +33,12 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class StepConfig(Part):
+    """What a kind of step does. `templated` names the fields with templates in them."""
+
+    templated: ClassVar[tuple[str, ...]] = ()
+
+
 class StepType(StrEnum):
     AGENT = "agent"
     SKILL = "skill"
@@ -47,8 +53,10 @@ class StepType(StrEnum):
     AUDIT = "audit"
 
 
-class AgentConfig(Part):
+class AgentConfig(StepConfig):
     """Ask a bot, through its own pipeline."""
+
+    templated: ClassVar[tuple[str, ...]] = ("prompt",)
 
     type: Literal["agent"] = "agent"
     bot: str = Field(min_length=1, max_length=64)
@@ -61,7 +69,9 @@ class AgentConfig(Part):
     """A JSON Schema: the answer has to be JSON that fits it, and is in `output.json`."""
 
 
-class SkillConfig(Part):
+class SkillConfig(StepConfig):
+    templated: ClassVar[tuple[str, ...]] = ("input",)
+
     type: Literal["skill"] = "skill"
     skill: str = Field(min_length=1, max_length=64)
     input: JsonValue = None
@@ -74,8 +84,10 @@ class Language(StrEnum):
     WASM = "wasm"
 
 
-class CodeConfig(Part):
+class CodeConfig(StepConfig):
     """A function `run(input)` in the WebAssembly runtime, with no capability but its log."""
+
+    templated: ClassVar[tuple[str, ...]] = ("input",)
 
     type: Literal["code"] = "code"
     language: Language
@@ -84,7 +96,9 @@ class CodeConfig(Part):
     input: JsonValue = None
 
 
-class HttpConfig(Part):
+class HttpConfig(StepConfig):
+    templated: ClassVar[tuple[str, ...]] = ("url", "headers", "body")
+
     type: Literal["http"] = "http"
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] = "GET"
     url: Template
@@ -96,15 +110,17 @@ class HttpConfig(Part):
     max_bytes: int = Field(default=1 << 20, ge=1, le=8 << 20)
 
 
-class ConditionalConfig(Part):
+class ConditionalConfig(StepConfig):
     type: Literal["conditional"] = "conditional"
     condition: Expression
     then_steps: list[StepId] = []
     else_steps: list[StepId] = []
 
 
-class LoopConfig(Part):
+class LoopConfig(StepConfig):
     """While `condition` is true, or once for each of `items`."""
+
+    templated: ClassVar[tuple[str, ...]] = ("items",)
 
     type: Literal["loop"] = "loop"
     condition: Expression | None = None
@@ -116,7 +132,9 @@ class LoopConfig(Part):
     body_steps: list[StepId] = Field(min_length=1)
 
 
-class ApprovalConfig(Part):
+class ApprovalConfig(StepConfig):
+    templated: ClassVar[tuple[str, ...]] = ("prompt",)
+
     type: Literal["approval"] = "approval"
     prompt: Template
     timeout_secs: Seconds | None = None
@@ -127,22 +145,28 @@ class ApprovalConfig(Part):
     """Run only when it was rejected."""
 
 
-class SubWorkflowConfig(Part):
+class SubWorkflowConfig(StepConfig):
+    templated: ClassVar[tuple[str, ...]] = ("input",)
+
     type: Literal["sub_workflow"] = "sub_workflow"
     workflow_name: str = Field(min_length=1, max_length=64)
     input: JsonValue = None
     """Its inputs, and its `trigger`."""
 
 
-class WaitConfig(Part):
+class WaitConfig(StepConfig):
+    templated: ClassVar[tuple[str, ...]] = ("seconds", "until")
+
     type: Literal["wait"] = "wait"
     seconds: Annotated[float, Field(ge=0, le=LONGEST_S)] | Template | None = None
     until: Template | None = None
     """A time such as `2026-12-01T09:00:00+01:00`."""
 
 
-class MessageConfig(Part):
+class MessageConfig(StepConfig):
     """Send to a bot or a channel; with `wait`, the reply is the output."""
+
+    templated: ClassVar[tuple[str, ...]] = ("to", "channel", "body")
 
     type: Literal["message"] = "message"
     to: str | None = Field(default=None, min_length=1, max_length=64)
@@ -153,8 +177,10 @@ class MessageConfig(Part):
     wait: bool = False
 
 
-class AuditConfig(Part):
+class AuditConfig(StepConfig):
     """Audit a workspace; the step fails when the verdict is among `fail_on`."""
+
+    templated: ClassVar[tuple[str, ...]] = ("workspace", "base")
 
     type: Literal["audit"] = "audit"
     workspace: Template
