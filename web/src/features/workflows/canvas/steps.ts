@@ -1,0 +1,47 @@
+/** The types of steps and how a step stands, as pictures and words. */
+import {
+  Bot,
+  Braces,
+  CirclePause,
+  Globe,
+  type LucideIcon,
+  MessageSquare,
+  Repeat,
+  ShieldCheck,
+  Split,
+  UserCheck,
+  Workflow,
+  Wrench,
+} from "lucide-react";
+import type { WorkflowStepStatus } from "@/api/types";
+import type { Tone } from "@/ui/tone";
+import type { StepType } from "../definition/model";
+
+export type StepLook = { icon: LucideIcon; word: string; meaning: string };
+
+/** In the order of the palette. */
+export const STEP_LOOKS: Record<StepType, StepLook> = {
+  agent: { icon: Bot, word: "Bot", meaning: "Ask a bot" },
+  skill: { icon: Wrench, word: "Skill", meaning: "Run a skill of the library" },
+  http: { icon: Globe, word: "HTTP", meaning: "Ask another server" },
+  code: { icon: Braces, word: "Code", meaning: "A few lines of JavaScript or Python" },
+  conditional: { icon: Split, word: "Condition", meaning: "One way or the other" },
+  loop: { icon: Repeat, word: "Loop", meaning: "For each of a list, or while something holds" },
+  approval: { icon: UserCheck, word: "Approval", meaning: "Wait until a person says yes" },
+  sub_workflow: { icon: Workflow, word: "Workflow", meaning: "Run another workflow" },
+  wait: { icon: CirclePause, word: "Wait", meaning: "For a while, or until a time" },
+  message: { icon: MessageSquare, word: "Message", meaning: "Tell a bot or a channel" },
+  audit: { icon: ShieldCheck, word: "Audit", meaning: "Audit a workspace" },
+};
+
+export const STEP_TYPES = Object.keys(STEP_LOOKS) as StepType[];
+
+export const STEP_TONE: Record<WorkflowStepStatus, Tone> = {
+  running: "run",
+  waiting: "wait",
+  retrying: "run",
+  completed: "ok",
+  failed: "bad",
+  skipped: "idle",
+  cancelled: "idle",
+};
