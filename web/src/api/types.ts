@@ -143,3 +143,23 @@ export type SkillSource =
   paths["/api/v1/skill-stages"]["post"]["requestBody"]["content"]["application/json"]["source"];
 export type SkillRegistry = Got<"/api/v1/skill-registries">[number];
 export type RegistryEntry = Got<"/api/v1/skill-registries/search">[number];
+
+export type WorkflowCard = Got<"/api/v1/workflows">[number];
+export type WorkflowDetail = Got<"/api/v1/workflows/{ref}">;
+export type WorkflowTrigger = WorkflowCard["triggers"][number];
+export type WorkflowTriggerType = WorkflowTrigger["type"];
+export type WorkflowMark = WorkflowCard["last_runs"][number];
+export type WorkflowVersion = Got<"/api/v1/workflows/{ref}/versions">[number];
+export type WorkflowVersionDetail = Got<"/api/v1/workflows/{ref}/versions/{number}">;
+export type WorkflowTemplate = Got<"/api/v1/workflows/templates">[number];
+export type WorkflowRun = Got<"/api/v1/workflow-runs">[number];
+export type WorkflowRunDetail = Got<"/api/v1/workflow-runs/{run_id}">;
+export type WorkflowStep = WorkflowRunDetail["steps"][number];
+export type WorkflowStepType = WorkflowStep["type"];
+export type WorkflowStepStatus = WorkflowStep["status"];
+export type WorkflowStepDetail = Got<"/api/v1/workflow-runs/{run_id}/steps">[number];
+export type WorkflowAttempt = WorkflowStepDetail["attempts"][number];
+export type WorkflowReading = Json<paths["/api/v1/workflows/read"]["post"]["responses"][200]>;
+export type WorkflowPlace = WorkflowReading["problems"][number];
+export type WorkflowDryRun = Json<paths["/api/v1/workflows/{ref}/dry-run"]["post"]["responses"][200]>;
+export type WorkflowSubmitted = Json<paths["/api/v1/workflows/{ref}/trigger"]["post"]["responses"][202]>;

@@ -7,11 +7,12 @@ import { useLive } from "./liveContext";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
 import { refreshRuns, refreshSkill } from "./skills";
 import type { Event, Gate, Run } from "./types";
+import { refreshWorkflow, refreshWorkflowRuns, WORKFLOW } from "./workflows";
 
 /**
  * Keeps every list on screen true: what happens to the account's runs and gates goes straight into
- * the query cache, and what changed about a bot, about a skill or about the
- * drafts is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
+ * the query cache, and what changed about a bot, a skill, a workflow or
+ * the drafts is read again. Mounted once, by the shell. `onGateOpened` hears of each new question.
  */
 export function useAccountFeed(accountId: string | undefined, onGateOpened: (gate: Gate) => void): void {
   const live = useLive();
@@ -20,9 +21,17 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
   useEffect(() => {
     if (accountId === undefined) return;
     let isFirst = true;
-    return live.subscribe(`account:${accountId}`, "now", {
+    let due: number | undefined;
+    const readRunsSoon = () => {
+      due ??= window.setTimeout(() => {
+        due = undefined;
+        refreshWorkflowRuns(cache);
+      }, SOON_MS);
+    };
+    const leave = live.subscribe(`account:${accountId}`, "now", {
       onEvents: (events) => {
         for (const event of events) applyToCache(cache, event, onGateOpened);
+        if (events.some(isOfWorkflow)) readRunsSoon();
       },
       // Lists may have been read before "now": read them once more. After that the stream is complete.
       onSubscribed: () => {
@@ -30,11 +39,31 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
         isFirst = false;
       },
     });
+    return () => {
+      window.clearTimeout(due);
+      leave();
+    };
   }, [live, cache, accountId, onGateOpened]);
 }
 
+/** Runs of workflows move often; what is shown of all of them is read again at most this often. */
+const SOON_MS = 400;
+const isOfWorkflow = (event: Event): boolean =>
+  event.type === "run.changed" && event.data.run.kind === WORKFLOW;
+
 /** What a page may have shown before it could hear of changes. */
-const READ_EARLY = [["runs"], ["gates"], ["bots"], ["bot"], ["interviews"], ["skills"], ["skill"]];
+const READ_EARLY = [
+  ["runs"],
+  ["gates"],
+  ["bots"],
+  ["bot"],
+  ["interviews"],
+  ["skills"],
+  ["skill"],
+  ["workflows"],
+  ["workflow"],
+  ["workflow-run"],
+];
 
 function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
   if (event.type === "run.changed") {
@@ -51,6 +80,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     refreshSkill(cache, event.data);
   } else if (event.type === "skill.invoked") {
     refreshRuns(cache, event.data.skill);
+  } else if (event.type === "workflow.changed") {
+    refreshWorkflow(cache, event.data);
   }
 }
 

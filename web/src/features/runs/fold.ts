@@ -105,6 +105,8 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "interviews.changed":
     case "skill.changed":
     case "skill.invoked":
+    case "workflow.changed":
+    case "workflow.refused":
       return view; // These belong to the streams of the account, of conversations and of interviews.
     case "agent.started":
     case "agent.turn":
@@ -118,7 +120,9 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "audit.findings":
     case "audit.finished":
     case "audit.recorded":
-      return view; // These are the transcript's and the report's.
+    case "workflow.step":
+    case "workflow.log":
+      return view; // These are the transcript's, the report's and the canvas's.
     default:
       return unknownEvent(event, view);
   }

@@ -78,6 +78,10 @@ function say(event: Event): Said {
     case "interviews.changed":
     case "skill.changed":
     case "skill.invoked":
+    case "workflow.changed":
+    case "workflow.refused":
+    case "workflow.step":
+    case "workflow.log":
       return null;
     default:
       return sayUnknown(event);
