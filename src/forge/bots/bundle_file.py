@@ -1,13 +1,13 @@
 """Where the command line finds a bot to import: an exported file, standard input, or a folder with its files."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from forge.bots.models import MAX_SLUG, BotFile
-from forge.errors import Invalid, NotFound
+from forge.errors import Invalid
 from forge.kernel.clock import now
+from forge.terminal.given import read_file, read_source
 
 
 def read_bundle(source: str) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def read_bundle(source: str) -> dict[str, Any]:
     path = Path(source)
     if source != "-" and path.is_dir():
         return _from_folder(path)
-    text = sys.stdin.read() if source == "-" else read_text(path)
+    text = read_source(source)
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -27,20 +27,9 @@ def read_bundle(source: str) -> dict[str, Any]:
     return found  # pyright: ignore[reportUnknownVariableType]
 
 
-def read_text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no {path}.") from error
-    except UnicodeDecodeError as error:
-        raise Invalid(f"{path} is not text in UTF-8.") from error
-    except OSError as error:
-        raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
-
-
 def _from_folder(folder: Path) -> dict[str, Any]:
     """Only what a bot has: a folder may hold other things, too."""
     paths = {file.file_name: folder / file.file_name for file in BotFile}
-    files = {name: read_text(path) for name, path in paths.items() if path.exists()}
+    files = {name: read_file(path) for name, path in paths.items() if path.exists()}
     slug = folder.resolve().name[:MAX_SLUG]
     return {"forge_bot": 1, "slug": slug, "exported_at": now().isoformat(), "files": files}

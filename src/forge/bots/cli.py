@@ -6,14 +6,14 @@ from typing import Any, TypeVar
 
 import click
 
-from forge.bots.bundle_file import read_bundle, read_text
+from forge.bots.bundle_file import read_bundle
 from forge.bots.chat.sessions_cli import sessions
 from forge.bots.choice import find_bot, find_deleted
 from forge.bots.memory.cli import memories
 from forge.bots.models import BotSort, BotStatus, BotView, Bundle, Category, Stats
 from forge.bots.versions.cli import files
-from forge.errors import Invalid
 from forge.terminal.client import connect
+from forge.terminal.given import read_file, write_file
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
@@ -58,7 +58,7 @@ bots.add_command(sessions)
 @json_option
 def create(name: str, soul: Path | None, user: Path | None, as_json: bool, **given: Any) -> None:
     """Make a bot called NAME."""
-    files = {key: read_text(path) for key, path in (("soul", soul), ("user", user)) if path}
+    files = {key: read_file(path) for key, path in (("soul", soul), ("user", user)) if path}
     with connect() as client:
         made = client.post("/bots", BotView, {"name": name, **_given(given), **files})
     _print(made, as_json=as_json)
@@ -212,10 +212,7 @@ def export(bot: str, output: Path | None) -> None:
     if output is None:
         print_json(bundle)
         return
-    try:
-        output.write_text(f"{bundle.model_dump_json(indent=2)}\n", encoding="utf-8")
-    except OSError as error:
-        raise Invalid(f"{output} cannot be written: {error.strerror}.") from error
+    write_file(output, f"{bundle.model_dump_json(indent=2)}\n")
     click.echo(f"Wrote {output}.", err=True)
 
 

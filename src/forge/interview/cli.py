@@ -1,6 +1,5 @@
 """`forge new` and `forge skill create`: talk to Forge at the terminal."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from forge.bots.bundle_file import read_text
 from forge.bots.chat.cli import chat
 from forge.bots.choice import find_bot
-from forge.errors import Invalid
 from forge.interview.config import MOST_VARIANTS
 from forge.interview.console.prompts import Left
 from forge.interview.console.sitting import Sitting, Wish, choose_bot
@@ -19,6 +16,7 @@ from forge.interview.phases import Mode
 from forge.interview.state import Speaker
 from forge.skills.blank_cli import blank_options, create_blank
 from forge.terminal.client import connect
+from forge.terminal.given import read_source
 from forge.terminal.options import json_option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -133,12 +131,7 @@ def _wish(given: dict[str, Any]) -> Wish:
 
 
 def _soul(source: str | None) -> str | None:
-    if source is None or source != "-":
-        return read_text(Path(source)) if source else None
-    try:
-        return sys.stdin.read()
-    except UnicodeDecodeError as error:
-        raise Invalid("Standard input is not text in UTF-8.") from error
+    return read_source(source) if source else None
 
 
 def _hold(ctx: click.Context, wish: Wish) -> None:

@@ -12,10 +12,10 @@ from forge.skills.granting_cli import grant, revoke, trust
 from forge.skills.installing_cli import install, update
 from forge.skills.models import Capability, SkillKind, Tier
 from forge.skills.registry_cli import registry, search
-from forge.skills.review import be_sure
 from forge.skills.running_cli import run, runs, test
 from forge.skills.validating_cli import validate
 from forge.skills.views import SkillCard, SkillDetail, SkillState
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json

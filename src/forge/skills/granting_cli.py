@@ -8,8 +8,9 @@ import click
 from forge.errors import Invalid
 from forge.skills.command_words import Said, merged, read_grants, skill_path
 from forge.skills.models import Capability, GrantWish, Tier
-from forge.skills.review import Consent, be_sure, decide, tell_beyond
+from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.views import AskedView, GrantsWish, SkillDetail
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json

@@ -1,7 +1,6 @@
 """What a skill is granted: said beforehand, or asked of the person at the terminal, one capability at a time."""
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -48,13 +47,6 @@ def tell_beyond(name: str, said: Said, asks: Sequence[AskedView]) -> None:
     """A person may grant more than a skill asks for, but not by a slip of the hand and unnoticed."""
     if beyond := ", ".join(dict.fromkeys(_beyond(said, asks))):
         click.echo(f"{name}: It does not ask for {clean(beyond)}; granted because you said so.", err=True)
-
-
-def be_sure(question: str) -> None:
-    """Goes on after a yes only; where nobody can be asked, that has to be said beforehand."""
-    if not sys.stdin.isatty():
-        raise Invalid(f"There is nobody to ask: {question}", hint="Say it with --yes.")
-    click.confirm(question, abort=True, err=True)
 
 
 def _beyond(said: Said, asks: Iterable[AskedView]) -> Iterator[str]:

@@ -1,18 +1,15 @@
 """`forge skill run`, `test` and `runs`."""
 
-import json
 import sys
-from pathlib import Path
-from typing import Any
 
 import click
 
-from forge.errors import Invalid, NotFound
 from forge.skills.command_words import skill_path
 from forge.skills.execution import RunEnd
 from forge.skills.models import Tier
 from forge.skills.views import RunWish, SkillDetail, SkillRan, SkillRun, SkillTestReport
 from forge.terminal.client import connect
+from forge.terminal.given import read_object
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
 from forge.terminal.text import clean
@@ -35,7 +32,7 @@ def run(ctx: click.Context, name: str, given: str, bot: str | None, as_json: boo
 
     Exits with 0 only when it came to its end; logs go to standard error.
     """
-    wish = RunWish.model_construct(input=_read_input(given), bot=bot, purpose="cli")
+    wish = RunWish.model_construct(input=read_object(given, "--input"), bot=bot, purpose="cli")
     with connect() as client, working("Running…"):
         ran = client.post(f"{skill_path(name)}/run", SkillRan, wish.model_dump(), within_s=RUN_S)
     for line in ran.logs:
@@ -95,34 +92,6 @@ def runs(name: str, limit: int, as_json: bool) -> None:
         from forge.skills.show import runs_table
 
         console().print(runs_table(found))
-
-
-def _read_input(given: str) -> dict[str, Any]:
-    text = _input_text(given)
-    try:
-        told = json.loads(text)
-        json.dumps(told, allow_nan=False, ensure_ascii=False).encode()  # what Python takes and JSON has not
-    except (ValueError, RecursionError) as error:
-        raise Invalid(
-            f"--input is not JSON: {error}", hint="""Such as '{"text": "hello"}', or @FILE."""
-        ) from error
-    if not isinstance(told, dict):
-        raise Invalid("--input has to be a JSON object.", hint="""Such as '{"text": "hello"}'.""")
-    return told  # pyright: ignore[reportUnknownVariableType] - the server looks at what is in it
-
-
-def _input_text(given: str) -> str:
-    path = given.removeprefix("@")
-    try:
-        if given == "-":
-            return sys.stdin.read()
-        return Path(path).read_text(encoding="utf-8") if given.startswith("@") else given
-    except FileNotFoundError as error:
-        raise NotFound(f"There is no {path}.") from error
-    except UnicodeDecodeError as error:
-        raise Invalid("--input is not text in UTF-8.") from error
-    except OSError as error:
-        raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _hint(ran: SkillRan) -> str | None:

@@ -1,11 +1,7 @@
 """`forge bots files`."""
 
-import sys
-from pathlib import Path
-
 import click
 
-from forge.bots.bundle_file import read_text
 from forge.bots.choice import find_bot
 from forge.bots.models import BotFile, FileProblem
 from forge.bots.problems import errors_of
@@ -14,6 +10,7 @@ from forge.bots.versions.models import FileDiff, FileState, FileVersion, FileVer
 from forge.bots.versions.naming import FILES, typed
 from forge.bots.versions.show import diff_text, history_table, place_of
 from forge.terminal.client import Client, connect
+from forge.terminal.given import read_source
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
@@ -79,7 +76,7 @@ def edit(bot: str, file: str, message: str, as_json: bool) -> None:
 @json_option
 def save(bot: str, file: str, source: str, base: str | None, message: str, as_json: bool) -> None:
     """Save what is in PATH, or comes on standard input, as a new version of a file."""
-    content = _read(source)
+    content = read_source(source)
     with connect() as client:
         where = _place(client, bot, FILES[file])
         known = base or base_of(client.get(where, FileState), typed(bot, FILES[file]))
@@ -98,7 +95,7 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
     with connect() as client:
         if file and source:
             where = _place(client, bot, FILES[file])
-            found = client.post(f"{where}/check", list[FileProblem], {"content": _read(source)})
+            found = client.post(f"{where}/check", list[FileProblem], {"content": read_source(source)})
         else:
             chosen = [FILES[file]] if file else list(BotFile)
             states = [client.get(_place(client, bot, one), FileState) for one in chosen]
@@ -185,10 +182,6 @@ def _place(client: Client, bot: str, file: BotFile) -> str:
 def _save(client: Client, where: str, content: str, base: str, message: str) -> FileState:
     body = {"content": content, "base_hash": base, "message": message}
     return client.put(where, FileState, body)
-
-
-def _read(source: str) -> str:
-    return sys.stdin.read() if source == "-" else read_text(Path(source))
 
 
 def _print_saved(state: FileState, *, as_json: bool) -> None:
