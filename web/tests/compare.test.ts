@@ -1,4 +1,4 @@
-import { compare } from "@/features/forge/preview/compare";
+import { compare } from "@/ui/compare";
 
 const NAMES = { left: "before", right: "after" };
 const rowsOf = (before: string, after: string) =>
@@ -50,4 +50,12 @@ test("long stretches that are the same are left out", () => {
 
 test("a text out of nothing is new from its first line on", () => {
   expect(rowsOf("", "a\n")).toEqual([["added", "", "a"]]);
+});
+
+test("of very long texts that differ throughout, each line is still there", () => {
+  const text = (word: string) => Array.from({ length: 5000 }, (_, at) => `${word} ${at}`).join("\n");
+  const found = compare(`same\n${text("old")}\nend`, `same\n${text("new")}\nend`, { left: "a", right: "b" });
+  expect(found).toMatchObject({ added: 5000, removed: 5000 });
+  expect(found.rows.at(0)).toMatchObject({ kind: "same", left: "same" });
+  expect(found.rows.at(-1)).toMatchObject({ kind: "same", left_line: 5002, right_line: 5002 });
 });

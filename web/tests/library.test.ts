@@ -1,9 +1,9 @@
 import { missing, reachOf, wishesOf, withAsk } from "@/features/skills/grants/choice";
 import { choiceOf, isChanged, isEdited, standingOf } from "@/features/skills/grants/state";
 import { fits, isFiltered, readShelf } from "@/features/skills/library/shelf";
-import { inputOfTest, readInput } from "@/features/skills/run/json";
 import { languageOfFile, treeOf } from "@/features/skills/source/tree";
 import { hasUpdates, whereFrom } from "@/features/skills/words";
+import { inputOfTest, readInput } from "@/ui/json";
 import { ask, card, detail, grant, scope } from "./skillViews";
 
 test("an address of the library says what it can and drops the rest", () => {

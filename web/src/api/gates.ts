@@ -1,7 +1,7 @@
 /** Questions that wait for a person. */
 import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
-import type { Gate } from "./types";
+import type { EventOf, Gate } from "./types";
 
 export const openGatesQuery = queryOptions<Gate[]>({
   queryKey: ["gates", "open"],
@@ -26,4 +26,34 @@ export function withGate(gates: readonly Gate[], changed: Gate): Gate[] {
   const others = gates.filter((gate) => gate.id !== changed.id);
   if (changed.status !== "open") return others;
   return [...others, changed].sort((a, b) => b.opened_at.localeCompare(a.opened_at));
+}
+
+type Moved = EventOf<"gate.opened" | "gate.answered" | "gate.expired" | "gate.closed">;
+
+/** The gates of one run after something happened to one of them. One that is opened again, as after a crash, is there once. */
+export function foldGates(gates: readonly Gate[], event: Moved): readonly Gate[] {
+  switch (event.type) {
+    case "gate.opened":
+      return [...gates.filter((gate) => gate.id !== event.data.gate.id), event.data.gate];
+    case "gate.answered":
+      return answered(gates, event);
+    case "gate.expired":
+      return settled(gates, event.data.gate_id, "expired");
+    case "gate.closed":
+      return settled(gates, event.data.gate_id, "closed");
+  }
+}
+
+function settled(gates: readonly Gate[], id: string, status: Gate["status"]): readonly Gate[] {
+  return gates.map((gate) => (gate.id === id ? { ...gate, status } : gate));
+}
+
+function answered(gates: readonly Gate[], { at, data }: EventOf<"gate.answered">): readonly Gate[] {
+  const answer = {
+    option: data.option,
+    comment: data.comment,
+    answered_by: data.answered_by,
+    answered_at: at,
+  };
+  return gates.map((gate) => (gate.id === data.gate_id ? { ...gate, status: "answered", answer } : gate));
 }

@@ -20,7 +20,6 @@ export function LogView({ lines, label }: { lines: readonly LogLine[]; label: st
     count: lines.length,
     getScrollElement: () => box.current,
     estimateSize: () => ROW_PX,
-    getItemKey: (index) => lines[index]?.seq ?? index,
     overscan: 12,
   });
   const { isFollowing, follow, gestures } = useFollow(box, rows.getTotalSize());

@@ -1,5 +1,6 @@
 /** Bots as files: what is downloaded, and what may be dropped on the page. */
 import type { BotBundle } from "@/api/types";
+import { saveAs } from "@/ui/saveAs";
 
 export class NoBundle extends Error {
   override readonly name = "NoBundle";
@@ -26,9 +27,5 @@ function parse(text: string): unknown {
 /** Have the browser save it, under a name that says what it is. */
 export function download(bundle: BotBundle): void {
   const file = new Blob([`${JSON.stringify(bundle, null, 2)}\n`], { type: "application/json" });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = `${bundle.slug}.bot.json`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveAs(file, `${bundle.slug}.bot.json`);
 }

@@ -1,19 +1,17 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { Search } from "lucide-react";
 import { useDeferredValue, useRef, useState } from "react";
 import { allRuns, runsQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
-import { Kbd } from "@/ui/Kbd";
 import { Page } from "@/ui/Page";
 import { RunRow } from "@/ui/run/RunRow";
 import { RUN_WORD } from "@/ui/run/RunStatus";
+import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
-import { useShortcut } from "@/ui/shortcuts";
 import { useRowKeys } from "@/ui/useRowKeys";
 import { SelfTestButton } from "./SelfTestButton";
 import { type RunsSearch, readSearch } from "./search";
@@ -65,32 +63,21 @@ type FiltersProps = {
 
 function Filters({ search, typed, onType, kinds }: FiltersProps) {
   const navigate = useNavigate();
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut("/", { label: "Filter", group: "Lists" }, () => input.current?.focus());
   const choose = (changed: { status?: string; kind?: string }) =>
     navigate({ to: "/runs", search: readSearch({ ...search, ...changed }), replace: true });
   const known = search.kind && !kinds.includes(search.kind) ? [search.kind, ...kinds] : kinds;
 
   return (
     <search className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2">
-      <div className="relative min-w-[180px] flex-1 sm:max-w-[320px]">
-        <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-        <input
-          ref={input}
-          type="search"
-          aria-label="Filter the loaded runs"
-          placeholder="Filter…"
-          value={typed}
-          onChange={(event) => onType(event.target.value)}
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
-        />
-        {!typed && (
-          <span aria-hidden className="absolute top-1 right-1.5 text-dim">
-            <Kbd keys="/" />
-          </span>
-        )}
-      </div>
+      <SearchField
+        label="Filter the loaded runs"
+        keyLabel="Filter"
+        group="Lists"
+        placeholder="Filter…"
+        className="min-w-[180px] flex-1 sm:max-w-[320px]"
+        value={typed}
+        onChange={onType}
+      />
       <Select
         label="Status"
         value={search.status ?? ""}

@@ -5,13 +5,13 @@ import { Kbd } from "@/ui/Kbd";
 import { LogView } from "@/ui/LogView";
 import { Panel } from "@/ui/Panel";
 import { ProgressBar } from "@/ui/ProgressBar";
+import { Failure, Output } from "@/ui/run/Outcome";
 import { RunRow } from "@/ui/run/RunRow";
 import { RUN_TONE } from "@/ui/run/RunStatus";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { foldRun, NOTHING_YET, type RunView } from "./fold";
 import { Identity } from "./Identity";
 import { OpenGates } from "./OpenGates";
-import { Failure, Output } from "./Outcome";
 import { RunFrame } from "./RunFrame";
 import { StepList } from "./StepList";
 

@@ -2,6 +2,7 @@
  * What a run's events add up to. Pure: the page is a function of the result, a reload folds the same
  * events to the same page, and a test needs no server.
  */
+import { foldGates } from "@/api/gates";
 import type { Event, EventOf, Gate, Problem, Progress, RunStatus } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { toLogLine } from "./log";
@@ -77,16 +78,10 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "step.finished":
       return { ...view, steps: withStep(view.steps, finishedStep(event, view.steps)) };
     case "gate.opened":
-      return {
-        ...view,
-        gates: [...view.gates.filter((gate) => gate.id !== event.data.gate.id), event.data.gate],
-      };
     case "gate.answered":
-      return { ...view, gates: answered(view.gates, event) };
     case "gate.expired":
-      return { ...view, gates: settled(view.gates, event.data.gate_id, "expired") };
     case "gate.closed":
-      return { ...view, gates: settled(view.gates, event.data.gate_id, "closed") };
+      return { ...view, gates: foldGates(view.gates, event) };
     case "run.changed":
     case "gate.changed":
     case "bot.changed":
@@ -173,18 +168,4 @@ function finishedStep({ at, data }: EventOf<"step.finished">, steps: readonly St
 function withStep(steps: readonly StepView[], step: StepView): readonly StepView[] {
   const at = steps.findIndex((other) => other.number === step.number);
   return at < 0 ? [...steps, step] : steps.with(at, step);
-}
-
-function settled(gates: readonly Gate[], id: string, status: Gate["status"]): readonly Gate[] {
-  return gates.map((gate) => (gate.id === id ? { ...gate, status } : gate));
-}
-
-function answered(gates: readonly Gate[], { at, data }: EventOf<"gate.answered">): readonly Gate[] {
-  const answer = {
-    option: data.option,
-    comment: data.comment,
-    answered_by: data.answered_by,
-    answered_at: at,
-  };
-  return gates.map((gate) => (gate.id === data.gate_id ? { ...gate, status: "answered", answer } : gate));
 }

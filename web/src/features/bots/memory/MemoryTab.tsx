@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus, Search, Trash2 } from "lucide-react";
-import { type FormEvent, useRef, useState } from "react";
+import { Plus, Trash2 } from "lucide-react";
+import { type FormEvent, useState } from "react";
 import { memoriesQuery, recallWayQuery } from "@/api/memories";
 import type { MemoryCategory } from "@/api/types";
 import { Button } from "@/ui/Button";
@@ -11,6 +11,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { InlineText } from "@/ui/InlineText";
 import { Kbd } from "@/ui/Kbd";
 import { Panel } from "@/ui/Panel";
+import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
@@ -82,36 +83,26 @@ function Way() {
 
 function RecallBox({ setQ }: { setQ: (q: string) => void }) {
   const [typed, setTyped] = useState("");
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut("/", { label: "Search the memory", group: "Memory" }, () => input.current?.focus());
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setQ(typed.trim());
   };
   return (
     <search className="min-w-0 flex-1 basis-64">
-      <form onSubmit={submit} className="relative">
-        <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-        <input
-          ref={input}
-          type="search"
-          aria-label="What would it remember when asked"
+      <form onSubmit={submit}>
+        <SearchField
+          label="What would it remember when asked"
+          keyLabel="Search the memory"
+          group="Memory"
           placeholder="Ask something, to see what it would remember…"
-          autoComplete="off"
           maxLength={2000}
+          className=""
           value={typed}
-          onChange={(event) => {
-            setTyped(event.target.value);
-            if (event.target.value === "") setQ("");
+          onChange={(words) => {
+            setTyped(words);
+            if (words === "") setQ("");
           }}
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-full rounded-md border border-line bg-bg pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
         />
-        {!typed && (
-          <span aria-hidden className="absolute top-1 right-1.5 text-dim">
-            <Kbd keys="/" />
-          </span>
-        )}
       </form>
     </search>
   );

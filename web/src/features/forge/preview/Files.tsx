@@ -5,13 +5,13 @@ import type { FileChange, Interview } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Code } from "@/ui/Code";
+import { compare } from "@/ui/compare";
 import { Diff } from "@/ui/Diff";
 import { ErrorState } from "@/ui/ErrorState";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
 import type { Review } from "../review/useReview";
-import { compare } from "./compare";
 
 type Props = { session: Interview; shown: Wanted; review: Review };
 

@@ -5,11 +5,11 @@ import { trySkill } from "@/api/skills";
 import type { SkillKind } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
+import { readInput, writtenOut } from "@/ui/json";
 import { Kbd } from "@/ui/Kbd";
 import { Panel } from "@/ui/Panel";
 import { Refusal } from "@/ui/Refusal";
 import { useShortcut } from "@/ui/shortcuts";
-import { readInput, writtenOut } from "../run/json";
 import { RunResult } from "../run/RunResult";
 import type { Texts } from "./draft";
 

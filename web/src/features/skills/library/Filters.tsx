@@ -1,10 +1,9 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Search, X } from "lucide-react";
+import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { Button } from "@/ui/Button";
-import { Kbd } from "@/ui/Kbd";
+import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
-import { useShortcut } from "@/ui/shortcuts";
 import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS } from "../words";
 import { type Filter, isFiltered, readShelf } from "./shelf";
 
@@ -69,32 +68,18 @@ type WordsProps = Omit<Props, "filter"> & { q: string; search: (q: string) => vo
 
 function WordsField({ q, words, setWords, search }: WordsProps) {
   const input = useRef<HTMLInputElement>(null);
-  useShortcut("/", { label: "Search the skills", group: "Skills" }, () => input.current?.focus());
   // The address leads, except while somebody types: it is a little behind the keys then.
   useEffect(() => {
     if (document.activeElement !== input.current) setWords(q);
   }, [q, setWords]);
   return (
-    <div className="relative w-60 max-sm:w-full">
-      <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-      <input
-        ref={input}
-        type="search"
-        aria-label="Search the skills"
-        placeholder="Name or words…"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={200}
-        value={words}
-        onChange={(event) => search(event.target.value)}
-        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-        className="h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
-      />
-      {!words && (
-        <span aria-hidden className="absolute top-1 right-1.5 text-dim">
-          <Kbd keys="/" />
-        </span>
-      )}
-    </div>
+    <SearchField
+      ref={input}
+      label="Search the skills"
+      group="Skills"
+      placeholder="Name or words…"
+      value={words}
+      onChange={search}
+    />
   );
 }

@@ -5,10 +5,10 @@ import { fetchUpdate } from "@/api/skillStages";
 import { exportSkill } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
 import { Menu, type MenuItem } from "@/ui/Menu";
+import { saveAs } from "@/ui/saveAs";
 import { toast } from "@/ui/toast";
 import { hasUpdates } from "../words";
 import { RemoveSkill } from "./RemoveSkill";
-import { saveAs } from "./saveAs";
 
 const InstallDialog = lazy(() =>
   import("../install/InstallDialog").then(({ InstallDialog }) => ({ default: InstallDialog })),

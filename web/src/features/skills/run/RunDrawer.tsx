@@ -8,12 +8,12 @@ import type { SkillDetail } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
 import { Drawer } from "@/ui/Drawer";
 import { TextArea } from "@/ui/Field";
+import { inputOfTest, readInput } from "@/ui/json";
 import { Kbd } from "@/ui/Kbd";
 import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
 import { nameOf } from "../source/tree";
 import { KINDS } from "../words";
-import { inputOfTest, readInput } from "./json";
 import { RunResult } from "./RunResult";
 
 /** Runs a skill as it is installed, with what it was granted. */

@@ -5,6 +5,7 @@ import { Badge } from "@/ui/Badge";
 import { formatBytes } from "@/ui/bytes";
 import { Code } from "@/ui/Code";
 import { InlineText } from "@/ui/InlineText";
+import { writtenOut } from "@/ui/json";
 import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { SandboxBadge } from "@/ui/SandboxBadge";
@@ -12,7 +13,6 @@ import { formatDuration } from "@/ui/time";
 import { INK, type Tone } from "@/ui/tone";
 import { CAPABILITIES } from "../words";
 import { ENDS } from "./ends";
-import { writtenOut } from "./json";
 
 /** What became of a run: how it ended, what it gave, what it wrote, what it took. */
 export function RunResult({ ran }: { ran: SkillRan }) {

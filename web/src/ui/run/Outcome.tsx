@@ -1,9 +1,9 @@
 import type { Problem } from "@/api/types";
-import { CopyButton } from "@/ui/CopyButton";
-import { InlineText } from "@/ui/InlineText";
-import { KeyValues } from "@/ui/KeyValues";
-import { Panel } from "@/ui/Panel";
-import { toProblem } from "@/ui/problem";
+import { CopyButton } from "../CopyButton";
+import { InlineText } from "../InlineText";
+import { KeyValues } from "../KeyValues";
+import { Panel } from "../Panel";
+import { toProblem } from "../problem";
 
 /** Why a run failed: message, hint, and everything to pass on. */
 export function Failure({ error, title = "Failed" }: { error: Problem; title?: string }) {

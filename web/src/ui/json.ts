@@ -1,4 +1,4 @@
-/** What goes into a skill: an object, written as JSON by a person. */
+/** What goes into a run: an object, written as JSON by a person. */
 type Read = { input: Record<string, unknown>; problem: null } | { input: null; problem: string };
 
 /** Nothing at all is an empty object. */

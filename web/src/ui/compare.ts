@@ -14,23 +14,37 @@ export function compare(before: string, after: string, names: Names): FileDiff {
 
 const linesOf = (text: string): string[] => (text === "" ? [] : text.replace(/\n$/, "").split("\n"));
 
-/** Along a longest common subsequence; lines that go and come at the same place are one changed row. */
+/** What both begin and end with is the same; what is between goes along a longest common subsequence. */
 function paired(left: readonly string[], right: readonly string[]): DiffRow[] {
-  const common = lengths(left, right);
-  const at = (i: number, j: number): number => common[i * (right.length + 1) + j] ?? 0;
+  const most = Math.min(left.length, right.length);
+  let start = 0;
+  while (start < most && left[start] === right[start]) start++;
+  let end = 0;
+  while (end < most - start && left.at(-1 - end) === right.at(-1 - end)) end++;
   const rows: DiffRow[] = [];
-  let [i, j] = [0, 0];
-  while (i < left.length || j < right.length) {
-    if (i < left.length && j < right.length && left[i] === right[j]) {
+  for (let one = 0; one < start; one++) rows.push(row("same", left, one, right, one));
+  align(rows, left, right, { start, left: left.length - end, right: right.length - end });
+  for (let one = end; one > 0; one--) {
+    rows.push(row("same", left, left.length - one, right, right.length - one));
+  }
+  return rows;
+}
+
+/** From line `start` of both texts up to these lines. */
+type Stretch = { start: number; left: number; right: number };
+
+/** Lines that go and come at the same place are one changed row. */
+function align(rows: DiffRow[], left: readonly string[], right: readonly string[], part: Stretch): void {
+  const at = commonFrom(left, right, part);
+  let [i, j] = [part.start, part.start];
+  while (i < part.left || j < part.right) {
+    if (i < part.left && j < part.right && left[i] === right[j]) {
       rows.push(row("same", left, i++, right, j++));
       continue;
     }
     const [fromLeft, fromRight] = [i, j];
-    while (
-      (i < left.length || j < right.length) &&
-      (i >= left.length || j >= right.length || left[i] !== right[j])
-    ) {
-      if (j >= right.length || (i < left.length && at(i + 1, j) >= at(i, j + 1))) i++;
+    while ((i < part.left || j < part.right) && (i >= part.left || j >= part.right || left[i] !== right[j])) {
+      if (j >= part.right || (i < part.left && at(i + 1, j) >= at(i, j + 1))) i++;
       else j++;
     }
     const both = Math.min(i - fromLeft, j - fromRight);
@@ -39,22 +53,25 @@ function paired(left: readonly string[], right: readonly string[]): DiffRow[] {
     for (let one = fromLeft + both; one < i; one++) rows.push(row("removed", left, one, right, null));
     for (let one = fromRight + both; one < j; one++) rows.push(row("added", left, null, right, one));
   }
-  return rows;
 }
 
-/** How many lines the rests from i and from j have in common, row by row. */
-function lengths(left: readonly string[], right: readonly string[]): Uint32Array {
-  const width = right.length + 1;
-  const table = new Uint32Array((left.length + 1) * width);
+/** Of texts that differ in more than this, the shortest way from one to the other is not looked for. */
+const MOST_CELLS = 16_000_000;
+
+/** How many lines the rests from i and from j have in common. */
+function commonFrom(left: readonly string[], right: readonly string[], { start, ...part }: Stretch) {
+  const [height, width] = [part.left - start + 1, part.right - start + 1];
+  if (height * width > MOST_CELLS) return () => 0;
+  const table = new Uint32Array(height * width);
   const at = (index: number): number => table[index] ?? 0;
-  for (let i = left.length - 1; i >= 0; i--) {
-    for (let j = right.length - 1; j >= 0; j--) {
+  for (let i = height - 2; i >= 0; i--) {
+    for (let j = width - 2; j >= 0; j--) {
       const here = i * width + j;
-      table[here] =
-        left[i] === right[j] ? at(here + width + 1) + 1 : Math.max(at(here + width), at(here + 1));
+      const isSame = left[start + i] === right[start + j];
+      table[here] = isSame ? at(here + width + 1) + 1 : Math.max(at(here + width), at(here + 1));
     }
   }
-  return table;
+  return (i: number, j: number): number => at((i - start) * width + (j - start));
 }
 
 function row(
