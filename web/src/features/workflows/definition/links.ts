@@ -1,0 +1,82 @@
+/** Linking steps, and taking links away. */
+import type { Config, Definition, Step } from "./model";
+import { groupedBy, type Link, linksOf, scopesOf, type Way } from "./scopes";
+import { changed } from "./steps";
+
+/** Why two steps cannot be linked; null when they can. */
+export function wrongLink(definition: Definition, { from, to, way }: Link): string | null {
+  if (from === to) return "A step cannot wait for itself.";
+  const scopes = scopesOf(definition);
+  if (!scopes.has(from) || !scopes.has(to)) return "There is no such step.";
+  if (scopes.get(from) !== scopes.get(to)) {
+    return "A step waits for steps of its own place: outside of loops, in the same loop, or in finally.";
+  }
+  const links = linksOf(definition);
+  if (links.some((link) => link.from === from && link.to === to && link.way === way)) {
+    return "They are linked already.";
+  }
+  if (reaches(links, to, from)) return "They would wait for each other. To repeat steps, use a loop.";
+  return null;
+}
+
+function reaches(links: readonly Link[], from: string, to: string): boolean {
+  const after = groupedBy(links, (link) => link.from);
+  const seen = new Set([from]);
+  const open = [from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at === to) return true;
+    for (const { to: next } of after.get(at) ?? []) {
+      if (!seen.has(next)) open.push(next);
+      seen.add(next);
+    }
+  }
+  return false;
+}
+
+export function linked(definition: Definition, link: Link): Definition {
+  if (wrongLink(definition, link) !== null) return definition;
+  const { from, to, way } = link;
+  if (way === "after") {
+    return changed(definition, to, (step) => ({ ...step, depends_on: [...(step.depends_on ?? []), from] }));
+  }
+  return changed(definition, from, (step) => choosing(step, way, (ids) => [...ids, to]));
+}
+
+/** The link is gone, and with a choice also that the chosen step depends on the one that chose it. */
+export function unlinked(definition: Definition, { from, to, way }: Link): Definition {
+  const without = changed(definition, to, (step) => ({
+    ...step,
+    ...(step.depends_on && { depends_on: step.depends_on.filter((id) => id !== from) }),
+  }));
+  if (way === "after") return without;
+  return changed(without, from, (step) => choosing(step, way, (ids) => ids.filter((id) => id !== to)));
+}
+
+/** What a step chooses in one way, changed. */
+function choosing(step: Step, way: Way, change: (ids: readonly string[]) => string[]): Step {
+  const { config, on_error: handler } = step;
+  if (way === "error") {
+    const goto = change(typeof handler === "object" ? [handler.goto] : []).at(-1);
+    return { ...step, on_error: goto === undefined ? "fail" : { goto } };
+  }
+  return { ...step, config: choosingIn(config, way, change) };
+}
+
+function choosingIn(config: Config, way: Way, change: (ids: readonly string[]) => string[]): Config {
+  if (config.type === "conditional" && way === "then") {
+    return { ...config, then_steps: change(config.then_steps ?? []) };
+  }
+  if (config.type === "conditional" && way === "else") {
+    return { ...config, else_steps: change(config.else_steps ?? []) };
+  }
+  if (config.type === "approval" && way === "rejected") {
+    return { ...config, rejected_steps: change(config.rejected_steps ?? []) };
+  }
+  return config;
+}
+
+/** The ways that lead out of a step, besides `depends_on` of others. */
+export function waysOf({ type }: Step): Way[] {
+  if (type === "conditional") return ["after", "then", "else", "error"];
+  return type === "approval" ? ["after", "rejected", "error"] : ["after", "error"];
+}
