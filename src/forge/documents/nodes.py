@@ -12,7 +12,7 @@ from typing import Any, cast
 import yaml
 
 MOST_DEPTH = 8
-"""No key of ours goes deeper; the parser below takes minutes for deep brackets."""
+"""No key of ours goes deeper, unless a reader says so; the parser below takes minutes for deep brackets."""
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
@@ -42,6 +42,8 @@ class Node:
     """Behind its last character; comments and blank lines after a block do not belong to it."""
     text: str = ""
     is_null: bool = False
+    is_plain: bool = False
+    """A scalar without quotes: how it is spelled may say what it is."""
     is_flow: bool = False
     items: list["Node"] = field(default_factory=list["Node"])
     """Of a mapping: key, value, key, value."""
@@ -60,7 +62,7 @@ class Node:
                 return {key.text: value.plain() for key, value in self.entries()}
 
 
-def read_yaml(text: str) -> Node:
+def read_yaml(text: str, depth: int = MOST_DEPTH) -> Node:
     """The one document of a text; an empty mapping when there is none. Raises NotYaml."""
     if found := _FORBIDDEN.search(text):
         raise NotYaml(
@@ -69,7 +71,7 @@ def read_yaml(text: str) -> Node:
             'Remove it, or write it in double quotes as an escape, such as "\\x07".',
         )
     try:
-        return _Builder(text).build()
+        return _Builder(text, depth).build()
     except yaml.MarkedYAMLError as error:
         said = error.problem or "it cannot be read"
         hint = "Indent with spaces, and put a value that has `: `, `#` or quotes in it in double quotes."
@@ -85,8 +87,9 @@ def _place(error: yaml.MarkedYAMLError, text: str) -> int:
 
 
 class _Builder:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, depth: int) -> None:
         self._text = text
+        self._depth = depth
         self._open: list[Node] = []
         self._root: Node | None = None
 
@@ -102,7 +105,7 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             text: str = event.value
             is_null = not event.style and text in _NULLS
-            self._put(Node(Shape.SCALAR, start, self._trimmed(start, end), text, is_null))
+            self._put(Node(Shape.SCALAR, start, self._trimmed(start, end), text, is_null, not event.style))
         elif isinstance(event, yaml.MappingStartEvent):
             self._begin(Node(Shape.MAPPING, start, end, is_flow=bool(event.flow_style)))
         elif isinstance(event, yaml.SequenceStartEvent):
@@ -111,7 +114,7 @@ class _Builder:
             self._finish(end)
 
     def _begin(self, node: Node) -> None:
-        if len(self._open) >= MOST_DEPTH:
+        if len(self._open) >= self._depth:
             raise NotYaml("This is nested too deeply.", node.start)
         self._put(node)
         self._open.append(node)

@@ -9,6 +9,11 @@ from forge.documents.problem import Problem
 
 T = TypeVar("T")
 
+PATTERN_HINTS = {
+    "colour": "Write six hexadecimal digits in lower case after a #, in quotes: `'#e2703a'`.",
+    "skill_name": "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
+}
+"""How what has a pattern is written."""
 MOST_PROBLEMS = 50
 """Of one file: nobody reads more, and a file of nothing but mistakes must not become a page of them."""
 

@@ -9,14 +9,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.parsed import MOST_PROBLEMS, Parsed, parsed
+from forge.bots.files.parsed import MOST_PROBLEMS, PATTERN_HINTS, Parsed, parsed
 from forge.bots.files.toml_lines import KeyPlaces, TooDeep, first_spoiler, read_toml
-from forge.bots.files.wording import explain, unknown
 from forge.bots.models import BotFile, SkillEntry
 from forge.documents.frontmatter import BOM
 from forge.documents.places import Places
 from forge.documents.problem import Problem
 from forge.documents.text import unusable_text
+from forge.documents.wording import explain, unknown
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -104,7 +104,7 @@ def _mistake(place: tuple[str, ...], error: ErrorDetails) -> _Mistake:
     path = (*place, *(str(part) for part in error["loc"]))
     if error["type"] == "extra_forbidden":
         return _Mistake(path, *unknown(path[-1], SkillEntry.model_fields))
-    return _Mistake(path, *explain(error))
+    return _Mistake(path, *explain(error, PATTERN_HINTS))
 
 
 def render_skills(entries: list[SkillEntry]) -> str:

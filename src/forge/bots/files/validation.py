@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.parsed import MOST_PROBLEMS
-from forge.bots.files.wording import explain, unknown
+from forge.bots.files.parsed import MOST_PROBLEMS, PATTERN_HINTS
 from forge.documents.frontmatter import FrontMatter
 from forge.documents.nodes import Node, Shape
 from forge.documents.problem import Problem
+from forge.documents.wording import explain, unknown
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -47,7 +47,7 @@ def _filled(node: Node) -> Any:
 
 def _problem(front: FrontMatter, error: ErrorDetails) -> Problem:
     name, *path = error["loc"]
-    message, hint = explain(error)
+    message, hint = explain(error, PATTERN_HINTS)
     pair = front.find(str(name))
     if pair is None:
         return front.problem(message, hint=hint)

@@ -1,6 +1,6 @@
 """What a value that was refused is told to a person, by the kind of the mistake."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +14,8 @@ _TYPES = {
     "bool_type": ("must be true or false.", "Write `true` or `false`."),
     "bool_parsing": ("must be true or false.", "Write `true` or `false`."),
     "dict_type": ("must be a table.", None),
+    "model_type": ("must be a table.", "Write keys and values below it, each on its line."),
+    "model_attributes_type": ("must be a table.", "Write keys and values below it, each on its line."),
     "float_type": ("must be a number.", None),
     "float_parsing": ("must be a number.", None),
     "int_type": ("must be a whole number.", None),
@@ -21,28 +23,26 @@ _TYPES = {
     "int_parsing_size": ("must be a whole number.", None),
     "int_from_float": ("must be a whole number.", None),
 }
-_PATTERN_HINTS = {
-    "colour": "Write six hexadecimal digits in lower case after a #, in quotes: `'#e2703a'`.",
-    "skill_name": "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
-}
 
 
-def explain(error: ErrorDetails) -> tuple[str, str | None]:
-    """Message and hint."""
+def explain(error: ErrorDetails, patterns: Mapping[str, str]) -> tuple[str, str | None]:
+    """Message and hint. `patterns` says how what has a pattern is written, by the last part of its name."""
     name = _named(error["loc"])
     if error["type"] in _TYPES:
         message, hint = _TYPES[error["type"]]
         return f"{name} {message}", hint
-    return _explain_content(name, error)
+    return _explain_content(name, error, patterns)
 
 
-def _explain_content(name: str, error: ErrorDetails) -> tuple[str, str | None]:
+def _explain_content(name: str, error: ErrorDetails, patterns: Mapping[str, str]) -> tuple[str, str | None]:
     context: dict[str, Any] = error.get("ctx", {})
     match error["type"]:
         case "missing":
             return f"{name} is missing.", f"Add a line `{error['loc'][-1]}: …`."
-        case "enum":
+        case "enum" | "literal_error":
             return f"{name} is none of the words it can be.", f"Write {context['expected']}."
+        case "greater_than":
+            return f"{name} must be more than {context['gt']:g}.", None
         case "greater_than_equal":
             return f"{name} must be at least {context['ge']:g}.", None
         case "less_than_equal":
@@ -53,7 +53,7 @@ def _explain_content(name: str, error: ErrorDetails) -> tuple[str, str | None]:
             unit = "characters" if isinstance(error["input"], str) else "items"
             return f"{name} has more than {context['max_length']:,} {unit}.", None
         case "string_pattern_mismatch":
-            return f"{name} is not written as it must be.", _PATTERN_HINTS.get(str(error["loc"][-1]))
+            return f"{name} is not written as it must be.", patterns.get(str(error["loc"][-1]))
         case "value_error":
             return f"{name} {context['error']}.", None
         case _:
