@@ -1,7 +1,6 @@
 """What people can do with audits: start one, wait for one, read the report of one."""
 
 import asyncio
-from contextlib import aclosing
 
 from forge.audits.claims import read_claims
 from forge.audits.kind import KIND, AuditInput, AuditKind
@@ -17,13 +16,12 @@ from forge.errors import (
     Unavailable,
 )
 from forge.events.log import EventLog
-from forge.runs.journal import run_stream
-from forge.runs.models import FINAL, Problem, Run, RunStatus
+from forge.runs.ending import wait_for_end
+from forge.runs.models import Problem, Run, RunStatus
 from forge.runs.service import Runs
-from forge.store.engine import Store
+from forge.store.engine import Store, Tx
 
 PATIENCE_S = 120.0
-_ENDS = frozenset(f"run.{status.value}" for status in FINAL)
 _REFUSALS: dict[str, type[ForgeError]] = {
     kind.code: kind for kind in (Conflict, Denied, Invalid, NotFound, TooLarge, Unavailable)
 }
@@ -41,12 +39,18 @@ class Audits:
 
     async def start(self, account_id: str, new: NewAudit) -> Run:
         """What cannot be audited is refused here, before there is a run."""
+        given = await self.prepare(account_id, new)
+        async with self._database.begin() as tx:
+            return await self.begin(tx, account_id, given)
+
+    async def prepare(self, account_id: str, new: NewAudit) -> AuditInput:
+        """What a run of it would be given. Raises where there is nothing that may be audited."""
         place = await self._kind.places.find(account_id, workspace_id=new.workspace_id, path=new.path)
         request = AuditRequest(**new.model_dump(include=set(AuditRequest.model_fields)))
         (await self._kind.auditor.get()).codes(request)
         if request.claimed_files is not None:
             read_claims(request.claimed_files)
-        given = AuditInput(
+        return AuditInput(
             project=place.name,
             workspace_id=new.workspace_id,
             path=None if new.workspace_id else str(place.path),
@@ -54,15 +58,19 @@ class Audits:
             evidence=new.evidence,
             summary=new.summary,
         )
-        async with self._database.begin() as tx:
-            return await self._runs.start(tx, account_id, KIND, given.model_dump(mode="json"))
+
+    async def begin(self, tx: Tx, account_id: str, given: AuditInput, *, parent_id: str | None = None) -> Run:
+        """In the caller's transaction, with what was prepared."""
+        return await self._runs.start(
+            tx, account_id, KIND, given.model_dump(mode="json"), parent_id=parent_id
+        )
 
     async def wait(self, account_id: str, new: NewAudit) -> tuple[Run, AuditReport]:
         """Start one and wait for its end, for a while."""
         run = await self.start(account_id, new)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                await self._end_of(run)
+                await wait_for_end(self._database, self._events, run.id)
         except TimeoutError:
             raise Unavailable(
                 f"The audit has not ended within {PATIENCE_S:.0f} s. It goes on.",
@@ -81,12 +89,6 @@ class Audits:
         if report is None:
             raise Conflict(f"This audit has no report: its run is {run.status.value}.")
         return report
-
-    async def _end_of(self, run: Run) -> None:
-        async with aclosing(self._events.hub.follow(run_stream(run.id), 0)) as batches:
-            async for batch in batches:
-                if any(event.type in _ENDS for event in batch):
-                    return
 
 
 def _refusal(problem: Problem) -> ForgeError:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue
 from forge.errors import ForgeError
 from forge.runs.models import Problem
 from forge.store.engine import Tx
+from forge.workflows.definition.models import Step
 from forge.workflows.models import LogLine
 
 
@@ -26,11 +27,14 @@ class StepError(ForgeError):
         *,
         hint: str | None = None,
         may_pass: bool = False,
+        retry_after_s: float | None = None,
         cost_micros: int = 0,
         logs: tuple[LogLine, ...] = (),
     ) -> None:
         super().__init__(message, hint=hint)
-        self.problem = Problem(code=code, message=message, hint=hint, retryable=may_pass)
+        self.problem = Problem(
+            code=code, message=message, hint=hint, retryable=may_pass, retry_after_s=retry_after_s
+        )
         self.cost_micros = cost_micros
         self.logs = logs
 
@@ -60,6 +64,11 @@ class StepCall(Protocol):
     def workflow_name(self) -> str: ...
     @property
     def step_id(self) -> str: ...
+    @property
+    def step(self) -> Step:
+        """As it is written, its templates not filled in."""
+        ...
+
     @property
     def key(self) -> str:
         """Of this step in its run, iterations included."""
