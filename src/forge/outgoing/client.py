@@ -55,8 +55,8 @@ class Outgoing:
         self._given_tls = tls
 
     async def request(self, request: Request) -> Response:
-        if len(request.body) > request.max_bytes:
-            raise TooLong(f"The request has more than {request.max_bytes:,} bytes.")
+        if len(request.body) > request.max_sent_bytes:
+            raise TooLong(f"The request has more than {request.max_sent_bytes:,} bytes.")
         hop = _Hop(read_url(request.url), request.method, check_headers(request.headers), request.body)
         try:
             async with asyncio.timeout(max(0.0, request.timeout_s)):

@@ -61,7 +61,8 @@ class Request:
     timeout_s: float = 30.0
     """For all of it: looking the name up, redirects, the last byte."""
     max_bytes: int = MB
-    """Of the body that comes back, unpacked; also of the one that is sent."""
+    """Of the body that comes back, unpacked."""
+    max_sent_bytes: int = MB
 
 
 @dataclass(frozen=True)

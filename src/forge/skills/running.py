@@ -24,7 +24,8 @@ from forge.runs.journal import account_stream
 from forge.skills import store
 from forge.skills.contents import text_of
 from forge.skills.entries import entry_of, program_of
-from forge.skills.execution import LIMITS, MAX_INPUT, Ended, LogLine, RunEnd, RunLimits
+from forge.skills.execution import LIMITS, MAX_INPUT, Ended, LogLine, Program, RunEnd, RunLimits
+from forge.skills.host.code import CodeHost
 from forge.skills.host.host import GrantedNow, Host
 from forge.skills.host.own_folder import OwnFolder
 from forge.skills.host.parts import HostParts, Invocation
@@ -53,6 +54,8 @@ class Call:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     narrowed: Sequence[Capability] | None = None
     """Of what was granted, only these; None for all."""
+    spender: Spender | None = None
+    """Who pays for a model; without one the account, for this invocation alone."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,12 @@ class Runner:
             return await self._run_program(name, files, text, limits, known.counting, account_id="")
         return await self._run_alone(name, known.manifest.version, files, text, limits, known.counting)
 
+    async def run_code(self, program: Program, text: str) -> Result:
+        """Source that is no skill: with nothing but its log, and not written down."""
+        host = CodeHost()
+        ended = await self.crew.run(program, text, LIMITS[Tier.VERIFIED], host.call, invocation=new_id())
+        return Result(ended, logs=host.logs)
+
     async def _run(self, known: Known, call: Call, text: str, run_id: str) -> Result:
         allowed = _allowed(known, call.narrowed)
         if (refusal := _refused(known, allowed)) is not None:
@@ -141,7 +150,11 @@ class Runner:
         }
         texts.pop(SKILL_MD, None)
         answered = await self.prompts.run(
-            Spender(call.account_id, run_id), known.composed.body, known.manifest.description, texts, text
+            call.spender or Spender(call.account_id, run_id),
+            known.composed.body,
+            known.manifest.description,
+            texts,
+            text,
         )
         took = (time.monotonic() - started) * 1000
         ended = Ended(RunEnd.DONE, {"text": answered.text}, duration_ms=took)

@@ -1,7 +1,5 @@
 """What a skill is told: who it is, secrets and variables somebody named, what its bot remembers."""
 
-import json
-
 from pydantic import JsonValue
 
 from forge.kernel.text import whole_characters
@@ -14,8 +12,7 @@ from forge.skills.models import Scope
 
 
 async def log(running: Running, _: Scope, given: Log) -> JsonValue:
-    message = given.message
-    running.lines.add(given.level, message if isinstance(message, str) else json.dumps(message))
+    running.lines.add(given.level, given.message)
     return None
 
 

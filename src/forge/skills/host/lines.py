@@ -1,5 +1,9 @@
 """What a skill wrote with `log`: so many lines, each so long; of the rest, how many there were."""
 
+import json
+
+from pydantic import JsonValue
+
 from forge.kernel.text import storable
 from forge.skills.execution import LogLine
 from forge.skills.host.hiding import Hidden
@@ -16,12 +20,13 @@ class Lines:
         self._kept: list[LogLine] = []
         self._left_out = 0
 
-    def add(self, level: str, message: str) -> None:
+    def add(self, level: str, message: JsonValue) -> None:
         if len(self._kept) == MOST_LINES:
             self._left_out += 1
             return
         level = level if level in LEVELS else "info"
-        self._kept.append(LogLine(level=level, message=self._fit(message)))
+        text = message if isinstance(message, str) else json.dumps(message)
+        self._kept.append(LogLine(level=level, message=self._fit(text)))
 
     def all(self) -> list[LogLine]:
         """Hidden once more: a line may be older than the secret that is in it."""
