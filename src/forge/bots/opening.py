@@ -8,6 +8,8 @@ from typing import Any
 
 from forge.agents.hands import Hands
 from forge.bots.chat.aside import Aside
+from forge.bots.chat.asking import Asking
+from forge.bots.chat.awaiting import Answers
 from forge.bots.chat.endings import Endings
 from forge.bots.chat.preparing import Preparing
 from forge.bots.chat.quiet import Quiet
@@ -41,6 +43,9 @@ class BotHouse:
     memories: Memories
     chats: Chats
     sessions: Sessions
+    asking: Asking
+    """For features above: questions put in a transaction of theirs."""
+    answers: Answers
 
 
 class BotParts:
@@ -68,6 +73,7 @@ class BotParts:
         database, events, scene = self._hands.database, self._hands.events, self._scene
         settling = Settling(database, events, runs)
         quiet = Quiet(database, runs, settling)
+        asking = Asking(events, runs, scene.versions, self._readiness, scene.memories, quiet.remember)
         async with AsyncExitStack() as stack:
             if is_server:
                 for work, name in (
@@ -80,16 +86,8 @@ class BotParts:
                 bots=scene.bots,
                 versions=scene.versions,
                 memories=scene.memories,
-                chats=Chats(
-                    database=database,
-                    events=events,
-                    runs=runs,
-                    bots=scene.bots,
-                    versions=scene.versions,
-                    readiness=self._readiness,
-                    memories=scene.memories,
-                    settling=settling,
-                    quiet=quiet,
-                ),
+                chats=Chats(database, events, runs, scene.bots, asking, settling, quiet),
                 sessions=Sessions(database, events, runs),
+                asking=asking,
+                answers=Answers(database, events, runs, asking, settling),
             )

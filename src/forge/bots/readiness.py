@@ -17,15 +17,21 @@ class Readiness:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
 
-    async def targets(self, account_id: str, bot_id: str, identity: Identity) -> list[Target]:
-        """The model its IDENTITY.md names and no other; else what is chosen for it, or for bots."""
-        if identity.ref is not None:
-            return [await self._catalog.target(account_id, identity.ref)]
+    async def targets(
+        self, account_id: str, bot_id: str, identity: Identity, *, model: str | None = None
+    ) -> list[Target]:
+        """The model that is wished for, or that its IDENTITY.md names, and no other; else what is chosen for it, or for
+        bots."""
+        ref = model or identity.ref
+        if ref is not None:
+            return [await self._catalog.target(account_id, ref)]
         return await self._catalog.chain(account_id, bot_scope(bot_id), Role.BOT)
 
-    async def check(self, account_id: str, bot_id: str, identity: Identity) -> list[Target]:
+    async def check(
+        self, account_id: str, bot_id: str, identity: Identity, *, model: str | None = None
+    ) -> list[Target]:
         """The same, when the first of them can be asked: a person is told what is missing before a word is said."""
-        targets = await self.targets(account_id, bot_id, identity)
+        targets = await self.targets(account_id, bot_id, identity, model=model)
         try:
             await self._catalog.key(targets[0], account_id, bot_scope(bot_id))
         except ModelKeyRefused as error:

@@ -140,9 +140,7 @@ async def test_stopping_an_answer_whose_run_ends_at_that_moment_is_no_mistake(de
         events=desk.engine.events,
         runs=desk.engine.runs,
         bots=unused,
-        versions=unused,
-        readiness=unused,
-        memories=unused,
+        asking=unused,
         settling=settling,
         quiet=unused,
     )

@@ -39,6 +39,7 @@ def shown_session(row: SessionRow, tally: Tally) -> Session:
         cost_micros=tally.cost_micros,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        origin=row.origin,
     )
 
 

@@ -98,7 +98,7 @@ class Endings:
         branch = await store.list_branch(tx, session.id, answer.id)
         fresh = after(branch, session.remembered_id)
         answers = sum(row.role is Speaker.ASSISTANT for row in fresh)
-        if answers < EXCHANGES:
+        if answers < EXCHANGES or session.origin is not None:
             return Due(needs_title=not session.is_titled)
         await store.change_session(tx, session.id, remembered_id=answer.id)
         return Due(

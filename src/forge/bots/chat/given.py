@@ -15,6 +15,8 @@ class ChatInput(BaseModel):
     title: str
     said: str = ""
     """What there is of the answer already, when it is resumed."""
+    model: str | None = None
+    """Instead of the one the bot has."""
 
     @property
     def scope(self) -> str:

@@ -117,6 +117,34 @@ class Message(BaseModel):
     """This message and the others that stand in its place: edits of a question, other tries of an answer."""
 
 
+class WorkflowOrigin(BaseModel):
+    """A step of a workflow began it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["workflow"] = "workflow"
+    workflow: str
+    workflow_id: str
+    run_id: str
+    step: str
+
+
+class BotOrigin(BaseModel):
+    """A message of another bot began it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["bot"] = "bot"
+    bot_id: str
+    slug: str
+    name: str
+    conversation_id: str
+    """Which messages it is about."""
+
+
+Origin = Annotated[WorkflowOrigin | BotOrigin, Field(discriminator="type")]
+
+
 class Session(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -130,6 +158,8 @@ class Session(BaseModel):
     cost_micros: int
     created_at: datetime
     updated_at: datetime
+    origin: Origin | None = None
+    """Who began it; nothing when a person did."""
 
 
 class Summary(BaseModel):

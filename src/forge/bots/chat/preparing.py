@@ -62,7 +62,7 @@ class Preparing:
         scene, account_id = self._scene, step.account_id
         bot = await scene.bots.find(account_id, given.bot_id)
         files = await scene.versions.whole(bot)
-        targets = await self._readiness.check(account_id, bot.id, files.identity)
+        targets = await self._readiness.check(account_id, bot.id, files.identity, model=given.model)
         branch = await scene.branch(given.session_id, given.question_id)
         recalled = [] if given.said else await self._recall(bot.id, branch)
         window = min(target.price.context_window for target in targets)
@@ -80,7 +80,7 @@ class Preparing:
         prepared = Prepared(
             at=now(),
             directive=await scene.directive(bot.id, branch, [one.id for one in recalled]),
-            model=files.identity.ref,
+            model=given.model or files.identity.ref,
             facts=facts,
             summary=branch.summary.text if branch.summary else "",
             stretches=[[row.id for row in one] for one in stretches(rows[:count], window // 2)],

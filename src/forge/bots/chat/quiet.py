@@ -56,9 +56,14 @@ class Quiet:
         return len(found)
 
     async def remember(self, tx: Tx, session_id: str) -> bool:
-        """Start it for what nobody has looked at yet; claimed in the same transaction, so it happens once."""
+        """Start it for what nobody has looked at yet; claimed in the same transaction, so it happens once.
+
+        Only of what a person said: a workflow or another bot may quote anybody, and a memory lasts.
+        """
         session = await store.find_session(tx, session_id, lock=True)
         if session is None or session.head_id is None or session.head_id == session.remembered_id:
+            return False
+        if session.origin is not None:
             return False
         if await store.find_writing(tx, session_id):
             return False

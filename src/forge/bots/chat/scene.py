@@ -72,7 +72,7 @@ class Scene:
     ) -> str:
         files = files or await self.versions.whole(bot)
         standing = await self.memories.by_ids(bot.id, session.standing)
-        return system_prompt(Knowledge(files, standing, skills, session.created_at))
+        return system_prompt(Knowledge(files, standing, skills, session.created_at, session.origin))
 
     async def history(self, bot_id: str, branch: Branch) -> list[Message]:
         """What came before the question; the question itself is the agent's directive."""

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 
-from forge.bots.chat.models import AnswerFacts, MessageStatus, Speaker, Summary
+from forge.bots.chat.models import AnswerFacts, MessageStatus, Origin, Speaker, Summary
 from forge.bots.tables import bots, chat_messages, chat_sessions, chat_summaries
 from forge.runs.models import Problem
 from forge.store.engine import Tx
@@ -25,6 +26,7 @@ class SessionRow:
     remembered_id: str | None
     created_at: datetime
     updated_at: datetime
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,18 @@ class Tally:
     answering: int = 0
 
 
-async def insert_session(tx: Tx, row: SessionRow) -> None:
-    await tx.execute(sa.insert(chat_sessions).values(**row.__dict__))
+async def insert_session(tx: Tx, row: SessionRow) -> bool:
+    """False when there is one with its id. Waits for another transaction that is just making it."""
+    origin = row.origin and row.origin.model_dump(mode="json")
+    statement = tx.insert(chat_sessions).values(**row.__dict__ | {"origin": origin})
+    made = await tx.execute(statement.on_conflict_do_nothing().returning(chat_sessions.c.id))
+    return made.one_or_none() is not None
 
 
 async def find_session(tx: Tx, session_id: str, *, lock: bool = False) -> SessionRow | None:
     query = sa.select(chat_sessions).where(chat_sessions.c.id == session_id)
     found = (await tx.execute(query.with_for_update() if lock else query)).mappings().one_or_none()
-    return SessionRow(**found) if found else None
+    return _session(found) if found else None
 
 
 async def list_sessions(
@@ -83,7 +89,7 @@ async def list_sessions(
         query = query.where(place < sa.tuple_(at, sa.literal(before[1])))
     order = chat_sessions.c.updated_at.desc(), chat_sessions.c.id.desc()
     found = await tx.execute(query.order_by(*order).limit(limit))
-    return [SessionRow(**row) for row in found.mappings()]
+    return [_session(row) for row in found.mappings()]
 
 
 async def change_session(tx: Tx, session_id: str, **values: Any) -> SessionRow | None:
@@ -94,7 +100,7 @@ async def change_session(tx: Tx, session_id: str, **values: Any) -> SessionRow |
         .returning(*chat_sessions.c)
     )
     found = changed.mappings().one_or_none()
-    return SessionRow(**found) if found else None
+    return _session(found) if found else None
 
 
 async def delete_session(tx: Tx, session_id: str) -> None:
@@ -137,6 +143,20 @@ async def find_writing(tx: Tx, session_id: str) -> list[MessageRow]:
         sa.select(chat_messages).where(
             chat_messages.c.session_id == session_id, chat_messages.c.status == MessageStatus.WRITING.value
         )
+    )
+    return [_message(row) for row in found.mappings()]
+
+
+async def list_answers(tx: Tx, session_id: str, question_id: str) -> list[MessageRow]:
+    """To one question, the oldest first."""
+    found = await tx.execute(
+        sa.select(chat_messages)
+        .where(
+            chat_messages.c.session_id == session_id,
+            chat_messages.c.parent_id == question_id,
+            chat_messages.c.role == Speaker.ASSISTANT.value,
+        )
+        .order_by(chat_messages.c.id)
     )
     return [_message(row) for row in found.mappings()]
 
@@ -194,13 +214,14 @@ async def list_unremembered(
             table.c.updated_at < quiet_since,
             table.c.updated_at > not_before,
             table.c.head_id.is_distinct_from(table.c.remembered_id),
+            table.c.origin.is_(None),
             bots.c.deleted_at.is_(None),
             ~is_writing,
         )
         .order_by(table.c.updated_at)
         .limit(limit)
     )
-    return [SessionRow(**row) for row in found.mappings()]
+    return [_session(row) for row in found.mappings()]
 
 
 async def list_branch(tx: Tx, session_id: str, head_id: str | None) -> list[MessageRow]:
@@ -260,6 +281,13 @@ async def _change(
     )
     row = changed.mappings().one_or_none()
     return _message(row) if row else None
+
+
+_ORIGIN: TypeAdapter[Origin | None] = TypeAdapter(Origin | None)
+
+
+def _session(row: Any) -> SessionRow:
+    return SessionRow(**{**row, "origin": _ORIGIN.validate_python(row["origin"])})
 
 
 def _message(row: Any) -> MessageRow:
