@@ -81,7 +81,8 @@ def test_a_command_does_not_load_the_server():
     modules = (
         "forge.accounts.cli, forge.accounts.secrets_cli, forge.agents.cli, forge.llm.cli, forge.llm.show, forge.runs.cli, "
         "forge.runs.gates_cli, forge.server.cli, forge.server.overview, forge.workspace.cli, forge.bots.cli, forge.bots.show, "
-        "forge.bots.chat.cli, forge.skills.cli, forge.skills.show"
+        "forge.bots.chat.cli, forge.skills.cli, forge.skills.show, forge.workflows.cli, forge.workflows.show_runs, "
+        "forge.workflows.watch"
     )
     heavy = "{'sqlalchemy', 'dbos', 'fastapi', 'uvicorn', 'alembic', 'pydantic_ai', 'genai_prices'}"
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"

@@ -30,6 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "bots": ("forge.bots.cli:bots", "Make bots, change them, carry them around."),
     "chat": ("forge.bots.chat.cli:chat", "Talk to a bot."),
+    "workflow": (
+        "forge.workflows.cli:workflow",
+        "Chain bots, skills, code and requests; run and watch them.",
+    ),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
     "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),
@@ -81,6 +85,7 @@ MERGED: dict[str, Callable[[], click.Command]] = {"skill": _load_skill}
 ALIASES: dict[str, Callable[[], click.Command]] = {
     "build-bot": lambda: _load(COMMANDS["new"][0]),
     "bot": _load_bot,
+    "workflows": lambda: _load(COMMANDS["workflow"][0]),
 }
 """Other names people know; not listed."""
 

@@ -1,0 +1,159 @@
+"""Tells a run of a workflow as it happens, a line for each thing: in a terminal, a pipe or a file alike."""
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+
+import click
+from pydantic import JsonValue
+from rich.console import Console
+from rich.text import Text
+
+from forge.errors import ForgeError
+from forge.events.models import Event, EventData
+from forge.runs.models import Gate, GateAnswered, GateExpired, GateOpened, RunCompleted, RunFailed, RunStarted
+from forge.runs.show import gate_page, problem_text
+from forge.runs.watched import Watched, fact_of
+from forge.terminal.client import Client
+from forge.terminal.output import console, dot, words, working
+from forge.terminal.text import clean, duration
+from forge.workflows.models import WorkflowStepLogged, WorkflowStepMoved
+from forge.workflows.show_runs import log_text, step_words, value_text
+
+PAGE = 1000
+MAX_SHOWN = 2000
+"""Characters of an output that are told at the end of a log."""
+_FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in (WorkflowStepMoved, WorkflowStepLogged)}
+
+
+def follow(client: Client, run_id: str, *, as_json: bool) -> Watched:
+    """Everything from its first event to its end, as it happens."""
+    return _listen(client, run_id, _teller(run_id, as_json=as_json))
+
+
+def tell(client: Client, run_id: str, *, as_json: bool) -> Watched:
+    """Everything that has happened until now."""
+    watched, tell_event = Watched(), _teller(run_id, as_json=as_json)
+    for event in _history(client, f"run:{run_id}"):
+        watched.add(event)
+        tell_event(event, watched)
+    return watched
+
+
+def wait(client: Client, run_id: str) -> Watched:
+    """Until its end, in silence; only what waits for a person is said, elsewhere than the result."""
+    err = console(stderr=True)
+
+    with working("Running…") as say:
+
+        def hear(event: Event, watched: Watched) -> None:
+            fact = _fact(event)
+            if isinstance(fact, WorkflowStepMoved):
+                say(f"{fact.step.key}: {fact.step.status.value}")
+            elif isinstance(fact, GateOpened):
+                _tell_gate(err, run_id, fact.gate)
+
+        return _listen(client, run_id, hear)
+
+
+@contextmanager
+def going_on(run_id: str) -> Generator[None]:
+    """Ctrl-C stops watching only."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        click.echo(f"\nThe run goes on. Follow it again: forge workflow logs {run_id} -f", err=True)
+        raise click.Abort from error
+
+
+Hear = Callable[[Event, Watched], None]
+
+
+def _listen(client: Client, run_id: str, hear: Hear) -> Watched:
+    watched = Watched()
+    with closing(client.follow(f"run:{run_id}", Event, on_lost=_say_lost)) as events:
+        for event in events:
+            watched.add(event)
+            hear(event, watched)
+            if watched.status.is_final:
+                break
+    return watched
+
+
+def _history(client: Client, stream: str) -> Iterator[Event]:
+    after = 0
+    while found := client.get("/events", list[Event], {"stream": stream, "after": after, "limit": PAGE}):
+        yield from found
+        after = found[-1].seq
+
+
+def _teller(run_id: str, *, as_json: bool) -> Hear:
+    out = console()
+    if as_json:
+        return lambda event, _: click.echo(event.json)
+
+    def hear(event: Event, watched: Watched) -> None:
+        fact = _fact(event)
+        for line in _lines(fact, watched):
+            out.print(Text.assemble((f"{event.at.astimezone():%H:%M:%S}  ", "bright_black"), line))
+        if isinstance(fact, GateOpened):
+            _tell_gate(out, run_id, fact.gate)
+        elif isinstance(fact, RunCompleted):
+            _tell_output(out, run_id, fact.output)
+
+    return hear
+
+
+def _fact(event: Event) -> EventData | None:
+    kind = _FACTS.get(event.type)
+    return kind.model_validate(event.data) if kind else fact_of(event)
+
+
+def _lines(fact: EventData | None, watched: Watched) -> Iterator[Text]:
+    match fact:
+        case WorkflowStepMoved():
+            yield Text.assemble(_column(fact.step.key), step_words(fact.step))
+        case WorkflowStepLogged():
+            yield from (Text.assemble(_column(fact.key), log_text(line)) for line in fact.lines)
+        case RunStarted() if fact.attempt > 1:
+            yield Text(f"taken up again by another process, attempt {fact.attempt}", "yellow")
+        case GateAnswered():
+            said = f": {fact.comment}" if fact.comment else ""
+            yield words(f"{fact.option} by {fact.answered_by}{said}")
+        case GateExpired():
+            yield Text("nobody answered in time", "yellow")
+        case RunFailed():
+            yield Text.assemble(_end(watched), "  ", problem_text(fact.error))
+        case _ if watched.status.is_final:
+            yield _end(watched)
+        case _:
+            pass
+
+
+def _column(key: str) -> Text:
+    return Text(f"{clean(key):<20}  ", "bold")
+
+
+def _end(watched: Watched) -> Text:
+    took = duration(watched.last_at - watched.began_at) if watched.began_at and watched.last_at else ""
+    return Text.assemble(dot(watched.status), (f"  {took}", "bright_black"))
+
+
+def _tell_gate(out: Console, run_id: str, gate: Gate) -> None:
+    options = {option.id for option in gate.options}
+    is_ours = {"approve", "reject"} <= options
+    out.print(gate_page(gate, is_being_answered=is_ours))
+    if is_ours:
+        out.print(Text.assemble("  answer: ", (f"forge workflow approve {run_id}", "bold"), ", or reject"))
+
+
+def _tell_output(out: Console, run_id: str, output: JsonValue) -> None:
+    if output is None:
+        return
+    text = value_text(output)
+    out.print(words(text[:MAX_SHOWN]))
+    if len(text) > MAX_SHOWN:
+        out.print(Text(f"… all of it: forge workflow status {run_id} --json", "bright_black"))
+
+
+def _say_lost(error: ForgeError) -> None:
+    click.echo(f"{error.message} Trying again …", err=True)
