@@ -1,5 +1,125 @@
+import "@xyflow/react/dist/base.css";
+import "./canvas.css";
+import { Background, BackgroundVariant, MiniMap, ReactFlow, ReactFlowProvider } from "@xyflow/react";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { folded } from "../definition/places";
+import { stepsIn } from "./boxes";
 import type { CanvasView } from "./contract";
+import { type BoxNode, edgesOf, nodesOf } from "./drawing";
+import { FrameNode } from "./FrameNode";
+import { type Fold, FoldContext } from "./folding";
+import { LinkEdge } from "./LinkEdge";
+import { StepNode } from "./StepNode";
+import { STEP_TONE } from "./steps";
+import { useDropped } from "./useDropped";
+import { useKeys } from "./useKeys";
+import { useLayout } from "./useLayout";
+import { useLinking } from "./useLinking";
+import { useMoving } from "./useMoving";
+import { Zoom } from "./Zoom";
 
-export function Canvas({ definition }: CanvasView) {
-  return <p>{definition.name}</p>;
+const NODES = { step: StepNode, frame: FrameNode };
+const EDGES = { link: LinkEdge };
+const FIT = { padding: 0.15, maxZoom: 1 };
+const NO_NOTE = { hideAttribution: true };
+/** From here on only what is in sight is in the page. */
+const MANY = 150;
+
+/** The steps of a workflow and what leads to what; with `onChange` to draw in, else to look at. */
+export function Canvas(view: CanvasView) {
+  return (
+    <ReactFlowProvider>
+      <Flow {...view} />
+    </ReactFlowProvider>
+  );
 }
+
+function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChange }: CanvasView) {
+  const box = useRef<HTMLDivElement>(null);
+  const layout = useLayout(definition);
+  const isEditable = onChange !== undefined;
+  const [known, setKnown] = useState<ReadonlyMap<string, BoxNode>>(new Map());
+  const drawn = useMemo(
+    () => nodesOf(layout, { marks, mistakes, isEditable }, known),
+    [layout, marks, mistakes, isEditable, known],
+  );
+  const isKnown = drawn.length === known.size && drawn.every((node) => known.get(node.id) === node);
+  if (!isKnown) setKnown(new Map(drawn.map((node) => [node.id, node])));
+  const edges = useMemo(() => edgesOf(layout), [layout]);
+  const change = useCallback((next: typeof definition) => onChange?.(next), [onChange]);
+  const keys = useKeys({ box, definition, layout, selected, onSelect, onOpen, onChange });
+  const moving = useMoving({ definition, layout, drawn, selected, tabStop: keys.tabStop, onSelect, change });
+  const linking = useLinking({ definition, edges, change });
+  const dropping = useDropped({ definition, layout, onSelect, onChange });
+  const fold = useCallback<Fold>(
+    (frame, isFolded) => {
+      const ids = frame.kind === "loop" ? [frame.id] : frame.members.flatMap(stepsIn);
+      change(folded(definition, ids, isFolded));
+    },
+    [definition, change],
+  );
+  return (
+    <FoldContext value={fold}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: what is focused inside has its roles */}
+      <div
+        ref={box}
+        tabIndex={-1}
+        className="canvas relative h-full min-h-0 outline-none"
+        onKeyDown={(event) => {
+          if (!linking.onKeyDown(event)) keys.onKeyDown(event);
+        }}
+        onFocus={keys.onFocus}
+        {...dropping}
+      >
+        <ReactFlow
+          aria-label={`Steps of ${definition.name}`}
+          nodes={moving.nodes}
+          edges={linking.edges}
+          nodeTypes={NODES}
+          edgeTypes={EDGES}
+          onNodesChange={moving.onNodesChange}
+          onNodeDragStop={moving.onDragStop}
+          onSelectionDragStop={moving.onDragStop}
+          onEdgesChange={linking.onEdgesChange}
+          onConnect={linking.onConnect}
+          onConnectEnd={linking.onConnectEnd}
+          isValidConnection={linking.isValid}
+          onNodeDoubleClick={(_, node) => node.data.box.step && onOpen?.(node.id)}
+          onPaneClick={() => onSelect([])}
+          nodesFocusable={false}
+          edgesFocusable={false}
+          disableKeyboardA11y
+          deleteKeyCode={null}
+          nodesConnectable={isEditable}
+          elementsSelectable
+          elevateNodesOnSelect={false}
+          onlyRenderVisibleElements={drawn.length > MANY}
+          minZoom={0.1}
+          maxZoom={1.75}
+          zoomOnDoubleClick={false}
+          fitView
+          fitViewOptions={FIT}
+          proOptions={NO_NOTE}
+        >
+          <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
+          <MiniMap<BoxNode>
+            pannable
+            zoomable
+            ariaLabel={null}
+            className="max-sm:hidden"
+            style={{ width: 150, height: 96, margin: 10 }}
+            nodeColor={colourOf}
+          />
+          <Zoom fit={FIT} />
+        </ReactFlow>
+      </div>
+    </FoldContext>
+  );
+}
+
+function colourOf({ data: { mark, box } }: BoxNode): string {
+  if (mark) return `var(--${TONES[STEP_TONE[mark.status]]})`;
+  return box.kind === "step" || box.isFolded ? "var(--strong)" : "var(--raised)";
+}
+
+const TONES = { run: "run", ok: "ok-fill", wait: "wait-fill", bad: "bad", idle: "strong" } as const;

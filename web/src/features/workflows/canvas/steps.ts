@@ -45,3 +45,14 @@ export const STEP_TONE: Record<WorkflowStepStatus, Tone> = {
   skipped: "idle",
   cancelled: "idle",
 };
+
+/** The frame of a step, by how it stands. */
+export const RING: Record<WorkflowStepStatus, string> = {
+  running: "border-run ring-1 ring-run/40",
+  waiting: "border-wait ring-1 ring-wait/40",
+  retrying: "border-run ring-1 ring-run/40",
+  completed: "border-ok/60",
+  failed: "border-bad ring-1 ring-bad/40",
+  skipped: "border-line",
+  cancelled: "border-line",
+};

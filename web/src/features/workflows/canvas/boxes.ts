@@ -1,0 +1,102 @@
+/** What is drawn: steps, and the frames around some of them. A folded frame is drawn like one step. */
+import { type Definition, type Step, titleOf } from "../definition/model";
+import { FINALLY, type Scope, scopeOfLoop, scopesOf, TOP } from "../definition/scopes";
+
+export type BoxKind = "step" | "loop" | "group" | "band";
+
+export type Box = {
+  /** Of a step its id; others have a colon, which no id of a step has. */
+  id: string;
+  kind: BoxKind;
+  title: string;
+  step: Step | null;
+  members: readonly Box[];
+  isFolded: boolean;
+};
+
+export const BAND = "finally:";
+
+/** The boxes of a definition, the frame of `finally` last. */
+export function boxesOf(definition: Definition): Box[] {
+  const scopes = scopesOf(definition);
+  const inScope = new Map<Scope, Step[]>();
+  for (const step of definition.steps) {
+    const scope = scopes.get(step.id) ?? TOP;
+    inScope.set(scope, [...(inScope.get(scope) ?? []), step]);
+  }
+  const within = (scope: Scope): Box[] => {
+    const steps = inScope.get(scope) ?? [];
+    const boxes = steps.map((step) => boxOf(step, within));
+    return inGroups(scope, boxes);
+  };
+  const last = within(FINALLY);
+  if (last.length === 0) return within(TOP);
+  const band: Box = {
+    id: BAND,
+    kind: "band",
+    title: "Finally, however it ended",
+    step: null,
+    members: last,
+    isFolded: false,
+  };
+  return [...within(TOP), band];
+}
+
+function boxOf(step: Step, within: (scope: Scope) => Box[]): Box {
+  const isLoop = step.type === "loop";
+  const members = isLoop ? within(scopeOfLoop(step.id)) : [];
+  return {
+    id: step.id,
+    kind: isLoop ? "loop" : "step",
+    title: titleOf(step),
+    step,
+    members,
+    isFolded: isLoop && members.length > 0 && step.ui?.collapsed === true,
+  };
+}
+
+/** Steps of one place with the same group are in one frame, where the first of them is. */
+function inGroups(scope: Scope, boxes: readonly Box[]): Box[] {
+  const groups = new Map<string, Box[]>();
+  const found: (Box | string)[] = [];
+  for (const box of boxes) {
+    const name = box.step?.ui?.group;
+    if (!name) {
+      found.push(box);
+      continue;
+    }
+    if (!groups.has(name)) found.push(name);
+    groups.set(name, [...(groups.get(name) ?? []), box]);
+  }
+  return found.map((one) => (typeof one === "string" ? groupOf(scope, one, groups.get(one) ?? []) : one));
+}
+
+function groupOf(scope: Scope, name: string, members: readonly Box[]): Box {
+  return {
+    id: `group:${scope}:${name}`,
+    kind: "group",
+    title: name,
+    step: null,
+    members,
+    isFolded: members.every(({ step }) => step?.ui?.collapsed === true),
+  };
+}
+
+/** The ids of all steps in a box, its own included. */
+export function stepsIn({ step, members }: Box): string[] {
+  return [...(step ? [step.id] : []), ...members.flatMap(stepsIn)];
+}
+
+/** The box each step is seen as: itself, or the folded frame it is in. */
+export function shownAs(boxes: readonly Box[]): Map<string, string> {
+  const shown = new Map<string, string>();
+  const walk = (box: Box) => {
+    if (box.isFolded) for (const id of stepsIn(box)) shown.set(id, box.id);
+    else {
+      if (box.step) shown.set(box.step.id, box.id);
+      for (const member of box.members) walk(member);
+    }
+  };
+  for (const box of boxes) walk(box);
+  return shown;
+}

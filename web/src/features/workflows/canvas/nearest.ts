@@ -1,0 +1,28 @@
+/** Which box an arrow key leads to. */
+import type { Rect } from "./layout";
+
+export type Direction = "up" | "down" | "left" | "right";
+
+/** The nearest in that direction; what lies to the side counts as farther away. Null at the edge. */
+export function nearest(rects: ReadonlyMap<string, Rect>, from: string, direction: Direction): string | null {
+  const start = rects.get(from);
+  if (!start) return null;
+  let best: { id: string; distance: number } | null = null;
+  for (const [id, rect] of rects) {
+    if (id === from) continue;
+    const [ahead, aside] = offset(start, rect, direction);
+    if (ahead <= 0) continue;
+    const distance = ahead + 2 * Math.abs(aside);
+    if (!best || distance < best.distance) best = { id, distance };
+  }
+  return best?.id ?? null;
+}
+
+/** How far ahead and how far aside. Upwards and downwards the upper edges count: frames are high. */
+function offset(from: Rect, to: Rect, direction: Direction): [number, number] {
+  const aside = to.x + to.width / 2 - (from.x + from.width / 2);
+  const below = to.y - from.y;
+  if (direction === "down") return [below, aside];
+  if (direction === "up") return [-below, aside];
+  return direction === "right" ? [aside, below] : [-aside, below];
+}

@@ -1,0 +1,140 @@
+import { useReactFlow } from "@xyflow/react";
+import { type FocusEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import { duplicated, removed } from "../definition/steps";
+import { type Box, stepsIn } from "./boxes";
+import type { CanvasView } from "./contract";
+import type { Layout, Rect } from "./layout";
+import { type Direction, nearest } from "./nearest";
+
+type Options = Pick<CanvasView, "definition" | "selected" | "onSelect" | "onOpen" | "onChange"> & {
+  box: RefObject<HTMLDivElement | null>;
+  layout: Layout;
+};
+
+const ARROWS: Record<string, Direction> = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+};
+
+/** The canvas by keyboard: one box has the focus, arrows lead to the next, the rest is done to what is selected. */
+export function useKeys({ box, definition, layout, selected, onSelect, onOpen, onChange }: Options) {
+  const { setCenter, getZoom } = useReactFlow();
+  const [focused, setFocused] = useState<string | null>(null);
+  const visible = visibleIn(layout);
+  const stops = [focused, ...selected, visible.keys().next().value ?? null];
+  const tabStop = stops.find((id) => id != null && visible.has(id)) ?? null;
+  const elementOf = (id: string) =>
+    box.current?.querySelector<HTMLElement>(`.react-flow__node[data-id=${CSS.escape(id)}]`) ?? null;
+
+  const goTo = (id: string) => {
+    setFocused(id);
+    const found = elementOf(id);
+    if (found && isInSight(found, box.current)) return found.focus({ preventScroll: true });
+    const rect = visible.get(id);
+    if (rect) void setCenter(rect.x + rect.width / 2, rect.y + rect.height / 2, { zoom: getZoom() });
+    requestAnimationFrame(() => elementOf(id)?.focus({ preventScroll: true }));
+  };
+
+  const onFocus = ({ target }: FocusEvent) => {
+    const id = idOf(target);
+    if (id) setFocused(id);
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const id = idOf(event.target);
+    const isNode = id !== null && (event.target as Element).matches(".react-flow__node");
+    if (isNode ? onNode(event, id) : false) event.preventDefault();
+    else if (onSelection(event)) event.preventDefault();
+  };
+
+  const onNode = ({ key, shiftKey, ctrlKey, metaKey }: KeyboardEvent, id: string): boolean => {
+    const direction = ARROWS[key];
+    const next = direction && nearest(visible, id, direction);
+    if (direction) {
+      if (next) goTo(next);
+      return true;
+    }
+    if (key === "Enter") {
+      onSelect([id]);
+      onOpen?.(id);
+      return true;
+    }
+    if (key !== " ") return false;
+    const isMore = shiftKey || ctrlKey || metaKey;
+    const others = selected.filter((one) => one !== id);
+    if (selected.includes(id)) onSelect(isMore ? others : []);
+    else onSelect(isMore ? [...others, id] : [id]);
+    return true;
+  };
+
+  const onSelection = ({ key, ctrlKey, metaKey, target }: KeyboardEvent): boolean => {
+    const isMod = ctrlKey || metaKey;
+    if (key === "Escape" && selected.length > 0) onSelect([]);
+    else if (key === "a" && isMod) onSelect(definition.steps.map((step) => step.id));
+    else if (onChange) return onWriting(key, isMod, stepsAmong(layout, chosenBy(selected, idOf(target))));
+    else return false;
+    return true;
+  };
+
+  const onWriting = (key: string, isMod: boolean, ids: readonly string[]): boolean => {
+    if (ids.length === 0) return false;
+    if (key === "Delete" || key === "Backspace") {
+      onSelect([]);
+      onChange?.(removed(definition, ids));
+      box.current?.focus();
+    } else if (key === "d" && isMod) {
+      const copied = duplicated(definition, ids);
+      onChange?.(copied.definition);
+      onSelect(copied.ids);
+    } else return false;
+    return true;
+  };
+
+  return { tabStop, onFocus, onKeyDown };
+}
+
+const idOf = (target: EventTarget): string | null =>
+  target instanceof Element ? (target.closest<HTMLElement>(".react-flow__node")?.dataset.id ?? null) : null;
+
+const chosenBy = (selected: readonly string[], focused: string | null): readonly string[] =>
+  selected.length > 0 ? selected : focused ? [focused] : [];
+
+/** Steps among the ids of boxes: a group or a folded frame stands for all that is in it. */
+export function stepsAmong({ boxes }: Layout, ids: readonly string[]): string[] {
+  const found = new Set<string>();
+  const walk = (box: Box, isIn: boolean) => {
+    const isChosen = isIn || ids.includes(box.id);
+    if (isChosen && box.step) found.add(box.step.id);
+    const isWhole = isChosen && (box.kind === "group" || box.isFolded);
+    if (isWhole) for (const id of stepsIn(box)) found.add(id);
+    else for (const member of box.members) walk(member, false);
+  };
+  for (const box of boxes) walk(box, false);
+  return [...found];
+}
+
+/** What the focus can be on: everything that is drawn but the frame of `finally`. */
+function visibleIn({ boxes, rects }: Layout): Map<string, Rect> {
+  const found = new Map<string, Rect>();
+  const walk = (box: Box) => {
+    const rect = rects.get(box.id);
+    if (rect && box.kind !== "band") found.set(box.id, rect);
+    if (!box.isFolded) for (const member of box.members) walk(member);
+  };
+  for (const box of boxes) walk(box);
+  return found;
+}
+
+function isInSight(element: Element, frame: Element | null): boolean {
+  const outer = frame?.getBoundingClientRect();
+  const inner = element.getBoundingClientRect();
+  if (!outer) return false;
+  return (
+    inner.left >= outer.left &&
+    inner.right <= outer.right &&
+    inner.top >= outer.top &&
+    inner.bottom <= outer.bottom
+  );
+}
