@@ -1,0 +1,123 @@
+"""The text of a definition and where in it everything is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
+from forge.documents.places import Places
+from forge.workflows.models import Place
+
+Path = tuple[str | int, ...]
+
+MOST_DEPTH = 40
+"""Of values in values."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong with a value, or with its key."""
+
+    path: Path
+    message: str
+    hint: str | None = None
+    is_warning: bool = False
+    within: tuple[str, int] | None = None
+    """The text at this path, and the character of it that is meant."""
+    is_key: bool = False
+
+
+@dataclass(frozen=True)
+class Source:
+    text: str
+    root: Node
+
+    @classmethod
+    def of(cls, text: str) -> "Source":
+        """Raises NotYaml."""
+        root = read_yaml(text, MOST_DEPTH)
+        if root.shape is not Shape.MAPPING:
+            raise NotYaml(
+                "A workflow is written as keys and values.", root.start, "Begin with a line `name: …`."
+            )
+        return cls(text, root)
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.text)
+
+    def node(self, path: Path) -> Node | None:
+        """What is at a path, if it is written there."""
+        nodes = list(self._walk(path))
+        return nodes[-1][1] if len(nodes) == len(path) + 1 else None
+
+    def place(self, fault: Fault) -> Place:
+        """At the value, or at the nearest thing around it that is there."""
+        *_, (key, value) = self._walk(fault.path)
+        offset = value.start
+        if fault.is_key and key:
+            offset = key.start
+        elif fault.within and value.shape is Shape.SCALAR:
+            text, inside = fault.within
+            offset = self._inside(value, max(value.text.find(text), 0) + inside)
+        line, column = self._places.at(offset)
+        return Place(
+            line=line,
+            column=column,
+            path=written(fault.path),
+            step=self._step(fault.path),
+            message=fault.message,
+            hint=fault.hint,
+            is_warning=fault.is_warning,
+        )
+
+    def _walk(self, path: Path) -> Iterator[tuple[Node | None, Node]]:
+        """Keys and values on the way, as far as it goes."""
+        found: tuple[Node | None, Node] | None = (None, self.root)
+        yield found
+        for part in path:
+            found = _entry(found[1], part)
+            if found is None:
+                return
+            yield found
+
+    def _step(self, path: Path) -> str | None:
+        if len(path) < 2 or path[0] != "steps":
+            return None
+        found = self.node((*path[:2], "id"))
+        return found.text if found and found.shape is Shape.SCALAR else None
+
+    def _inside(self, node: Node, offset: int) -> int:
+        """Where a character of a scalar stands, unless escapes or folding hide it."""
+        raw = self.text[node.start : node.end]
+        if not raw.startswith("|"):
+            begins = raw.find(node.text)
+            return node.start + begins + offset if begins >= 0 else node.start
+        before = node.text[:offset]
+        row, column = before.count("\n"), offset - (before.rfind("\n") + 1)
+        lines = raw.splitlines(keepends=True)
+        if row + 1 >= len(lines):
+            return node.start
+        line = lines[row + 1].rstrip("\r\n")
+        indent = len(line) - len(node.text.split("\n")[row])
+        return node.start + sum(map(len, lines[: row + 1])) + max(indent, 0) + column
+
+
+def _entry(node: Node, part: str | int) -> tuple[Node | None, Node] | None:
+    if isinstance(part, int):
+        is_there = node.shape is Shape.LIST and part < len(node.items)
+        return (None, node.items[part]) if is_there else None
+    if node.shape is not Shape.MAPPING:
+        return None
+    return next((pair for pair in node.entries() if pair[0].text == part), None)
+
+
+def written(path: Path) -> str:
+    """`steps[2].config.url`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part}" if text else part
+    return text
