@@ -1,0 +1,135 @@
+"""docs/reference/workflow-files.md names every key of a definition with its default, and its example is without a mistake."""
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from forge.workflows.definition import models
+from forge.workflows.definition.models import (
+    LONGEST_S,
+    MAX_DEPTH,
+    MAX_ITERATIONS,
+    MAX_SOURCE,
+    MAX_STEPS,
+    RUN_TIMEOUT_S,
+    STEP_TIMEOUT_S,
+    ConcurrencyPolicy,
+    Definition,
+    Input,
+    InputType,
+    Language,
+    RetryPolicy,
+    RetryStrategy,
+    Step,
+    StepConfig,
+    StepType,
+)
+from forge.workflows.definition.reading import read_source
+from forge.workflows.engine.timing import HTTP_TIMEOUT_S
+from forge.workflows.models import MAX_OUTPUT, MAX_PAYLOAD
+
+PAGE = (Path(__file__).parents[2] / "docs/reference/workflow-files.md").read_text()
+SECTIONS = dict(re.findall(r"^##+ (.+?)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+CONFIGS: dict[str, type[StepConfig]] = {
+    kind.model_fields["type"].default: kind for kind in get_args(get_args(models.Config)[0])
+}
+TRIGGERS: dict[str, type[BaseModel]] = {
+    kind.model_fields["type"].default: kind for kind in get_args(get_args(models.Trigger)[0])
+}
+
+
+def rows(section: str) -> dict[str, list[str]]:
+    """The cells of a section's tables, by the name in the first one; a star marks templates."""
+    found = re.findall(r"^\| `([\w-]+)`( \*)? \|(.*)\|$", SECTIONS[section], re.MULTILINE)
+    return {
+        name: [star.strip(), *(cell.strip() for cell in cells.split(" | "))] for name, star, cells in found
+    }
+
+
+def keys(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [("The workflow", Definition), ("Inputs", Input), ("Steps", Step), ("Retry", RetryPolicy)],
+    ids=str,
+)
+def test_every_key_is_described(section: str, model: type[BaseModel]):
+    assert set(rows(section)) == keys(model)
+
+
+@pytest.mark.parametrize("kind", StepType)
+def test_every_key_of_every_step_is_described_and_those_with_templates_are_marked(kind: StepType):
+    described = rows(f"`{kind.value}`")
+    assert set(described) == keys(CONFIGS[kind.value]) - {"type"}
+    assert {name for name, cells in described.items() if cells[0]} == set(CONFIGS[kind.value].templated)
+
+
+@pytest.mark.parametrize("kind", TRIGGERS)
+def test_every_key_of_every_trigger_is_named(kind: str):
+    named = set(re.findall(r"`(\w+)`", rows("Triggers")[kind][1]))
+    assert named == keys(TRIGGERS[kind]) - {"type"}
+
+
+@pytest.mark.parametrize(
+    ("section", "model"),
+    [
+        ("The workflow", Definition),
+        ("Inputs", Input),
+        ("Steps", Step),
+        ("Retry", RetryPolicy),
+        *((f"`{kind}`", config) for kind, config in CONFIGS.items()),
+    ],
+    ids=str,
+)
+def test_numbers_words_and_flags_that_hold_if_nothing_is_said_are_those_of_the_code(
+    section: str, model: type[BaseModel]
+):
+    described = rows(section)
+    for name, field in model.model_fields.items():
+        default: Any = field.default
+        told = described.get(field.alias or name, [""])[-1].strip("`")
+        if field.is_required() and name in described:
+            assert told in ("has to be there", "that of `config"), name
+        elif isinstance(default, bool):
+            assert told == str(default).lower(), name
+        elif isinstance(default, int | float) and name != "max_bytes":
+            assert float(told.partition(";")[0]) == default, name
+        elif isinstance(default, str) and default and name != "type":
+            assert told == default, name
+
+
+def test_every_value_of_every_choice_is_named():
+    named = set(re.findall(r"`([^`\s]+)`", PAGE))
+    assert {*InputType, *Language, *ConcurrencyPolicy, *RetryStrategy, *StepType, *TRIGGERS} <= named
+    for config in CONFIGS.values():
+        for name, field in config.model_fields.items():
+            values = {value for value in get_args(field.annotation) if isinstance(value, str)}
+            assert values <= named, (config, name)
+
+
+def test_the_limits_are_those_that_hold():
+    limits = dict(re.findall(r"^\| ([\w ,]+) \| (.+) \|$", SECTIONS["Limits"], re.MULTILINE))
+    assert limits["steps of a workflow"] == f"{MAX_STEPS:,}"
+    assert limits["a definition as YAML"] == f"{MAX_SOURCE >> 20} MB"
+    assert limits["what a run is started with"] == f"{MAX_PAYLOAD >> 20} MB of JSON"
+    assert limits["what a step gives"] == f"{MAX_OUTPUT >> 20} million characters of JSON"
+    assert limits["iterations of a loop"] == str(MAX_ITERATIONS)
+    assert limits["workflows in workflows, runs that cause runs"] == f"{MAX_DEPTH} levels"
+    assert rows("The workflow")["timeout_secs"][-1] == str(RUN_TIMEOUT_S)
+    told = f"{STEP_TIMEOUT_S}; of `http` {HTTP_TIMEOUT_S:g}; none for what waits by nature"
+    assert rows("Steps")["timeout_secs"][-1] == told
+    assert LONGEST_S // 86400 == 366
+
+
+def test_the_example_is_a_workflow_without_a_word_to_say_about_it():
+    [example] = re.findall(r"```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    found = read_source(example)
+    assert found.problems == []
+    assert found.definition
+    assert [step.id for step in found.definition.steps] == ["fetch", "write", "ask", "send", "note"]
+    assert found.source == example
