@@ -16,7 +16,7 @@ MAX_WEIGHT = 16_000_000
 MAX_KEPT = 8_000_000
 """Of what bodies make."""
 MAX_BODIES = 50_000
-MAX_WORK_S = 1.0
+MAX_WORK_S = 0.5
 """Of processor time."""
 MAX_DEPTH = 100
 EACH = 32

@@ -1,8 +1,6 @@
 """Works out what an expression comes to, within bounds of time and size that its author cannot move."""
 
-import math
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
 from functools import lru_cache, wraps
 from typing import Any, cast
 
@@ -14,6 +12,7 @@ from forge.workflows.expressions.functions import HIDDEN, OWN, Function, is_trut
 from forge.workflows.expressions.missing import describe_missing
 from forge.workflows.expressions.parsing import own_name, parse
 from forge.workflows.expressions.problem import ExpressionError
+from forge.workflows.expressions.results import as_doubles, as_json, whole_again
 from forge.workflows.expressions.slots import Parsed, Slot, Use, spelled
 
 REMEMBERED = 2000
@@ -76,7 +75,7 @@ def value_of(ready: Ready, variables: Variables) -> JsonValue:
     if only := ready.parsed.only:
         return cast("JsonValue", _look_up(only, variables))
     try:
-        return _as_json(_run(ready, variables, _as_it_is))
+        return as_json(_run(ready, variables, _as_it_is))
     except _NotDefined as error:
         return _mix_numbers(ready, variables, error)
 
@@ -88,7 +87,7 @@ class _NotDefined(ExpressionError):
 def _mix_numbers(ready: Ready, variables: Variables, error: _NotDefined) -> JsonValue:
     """JSON has one kind of number, CEL two that do not mix: `amount * 1.2` has to work for 10 as it does for 10.5."""
     try:
-        return _whole_again(_as_json(_run(ready.with_doubles(), variables, _double)))
+        return whole_again(as_json(_run(ready.with_doubles(), variables, as_doubles)))
     except ExpressionError:
         raise error from None
 
@@ -218,52 +217,3 @@ def _braces(text: str) -> tuple[int, bool]:
 
 def _as_it_is(value: Any) -> Any:
     return value
-
-
-def _double(value: Any) -> Any:
-    match value:
-        case int() if not isinstance(value, bool):
-            return float(value)
-        case list():
-            return [_double(item) for item in cast("list[Any]", value)]
-        case dict():
-            return {key: _double(item) for key, item in cast("dict[str, Any]", value).items()}
-        case _:
-            return value
-
-
-def _whole_again(value: JsonValue) -> JsonValue:
-    match value:
-        case float() if value.is_integer() and abs(value) < 1 << 53:
-            return int(value)
-        case list():
-            return [_whole_again(item) for item in value]
-        case dict():
-            return {key: _whole_again(item) for key, item in value.items()}
-        case _:
-            return value
-
-
-def _as_json(value: Any) -> JsonValue:
-    match value:
-        case float() if not math.isfinite(value):
-            raise ExpressionError("The result is no number that JSON knows: it is infinite, or none at all.")
-        case None | bool() | int() | float() | str():
-            return value
-        case list():
-            return [_as_json(item) for item in cast("list[Any]", value)]
-        case dict():
-            return _map_as_json(cast("dict[Any, Any]", value))
-        case datetime():
-            return value.isoformat().replace("+00:00", "Z")
-        case timedelta():
-            return f"{value.total_seconds():g}s"
-        case _:
-            raise ExpressionError(f"The result is no JSON: it is a {type(value).__name__}.")
-
-
-def _map_as_json(value: dict[Any, Any]) -> JsonValue:
-    """Sorted, since the engine keeps no order."""
-    if not all(isinstance(key, str) for key in value):
-        raise ExpressionError("The result is no JSON: the keys of a map have to be texts.")
-    return {key: _as_json(value[key]) for key in sorted(value)}

@@ -7,6 +7,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from forge.workflows.expressions.problem import ExpressionError
+from forge.workflows.expressions.results import as_json
 
 MAX_TEXT = 8_000_000
 """Characters a function may make."""
@@ -36,11 +37,7 @@ def is_truthy(value: object) -> bool:
 
 def as_text(value: JsonValue) -> str:
     """A text as it is, anything else as compact JSON."""
-    return value if isinstance(value, str) else to_json(value)
-
-
-def to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def kind_of(value: object) -> str:
@@ -146,10 +143,14 @@ def _length(value: object) -> int:
 
 
 def _join(value: object, separator: object = ",") -> str:
-    texts = [as_text(item) for item in _list(value, "join")]
+    texts = [as_text(as_json(item)) for item in _list(value, "join")]
     mark = _text(separator, "join")
     _fits(sum(map(len, texts)) + len(mark) * len(texts), "join")
     return mark.join(texts)
+
+
+def _json(value: object) -> str:
+    return json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))
 
 
 def _first(value: object) -> object:
@@ -197,7 +198,7 @@ def _string(value: Any) -> str:
         return value.decode(errors="replace")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return as_text(value)
+    return as_text(as_json(value))
 
 
 def _default(value: object, otherwise: object) -> object:
@@ -224,7 +225,7 @@ OWN: Mapping[str, Function] = {
     "match": _match,
     "length": _length,
     "size": _length,
-    "json": to_json,
+    "json": _json,
     "default": _default,
     "join": _join,
     "first": _first,
