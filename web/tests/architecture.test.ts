@@ -30,6 +30,7 @@ const MAY: Record<string, readonly string[]> = {
     "features/runs",
     "features/settings",
     "features/skills",
+    "features/workflows",
     "features/workspaces",
   ],
   main: ["app", "api", "ui"],

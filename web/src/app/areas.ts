@@ -5,7 +5,8 @@ import { home } from "@/features/home/area";
 import { runs } from "@/features/runs/area";
 import { settings } from "@/features/settings/area";
 import { skills } from "@/features/skills/area";
+import { workflows } from "@/features/workflows/area";
 import { workspaces } from "@/features/workspaces/area";
 
 /** The areas of Forge in the order of the sidebar. A new one is one line here. */
-export const AREAS = [home, forge, bots, skills, runs, workspaces, audits, settings] as const;
+export const AREAS = [home, forge, bots, skills, workflows, runs, workspaces, audits, settings] as const;

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import { formatAgo, formatElapsed } from "./time";
+import { formatAgo, formatElapsed, formatUntil } from "./time";
 
 const TICK_MS = 1000;
 
@@ -32,6 +32,14 @@ export function Ago({ at, className }: { at: string; className?: string }) {
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className={className}>
       {formatAgo(at, useNow())}
+    </time>
+  );
+}
+
+export function Until({ at, className }: { at: string; className?: string }) {
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className={className}>
+      {formatUntil(at, useNow())}
     </time>
   );
 }

@@ -29,7 +29,20 @@ export function formatAgo(at: string, now: number): string {
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m ago`;
   if (ms < DAY) return `${Math.floor(ms / HOUR)}h ago`;
   if (ms < 30 * DAY) return `${Math.floor(ms / DAY)}d ago`;
-  return new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+  return formatDate(at);
+}
+
+const formatDate = (at: string): string =>
+  new Date(at).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
+
+/** `now`, `in 40s`, `in 4m`, `in 2h 14m`, `in 3d 4h`, then the date. */
+export function formatUntil(at: string, now: number): string {
+  const ms = Date.parse(at) - now;
+  if (ms <= 0) return "now";
+  if (ms < MINUTE) return `in ${Math.ceil(ms / SECOND)}s`;
+  if (ms < HOUR) return `in ${Math.ceil(ms / MINUTE)}m`;
+  if (ms < 30 * DAY) return `in ${formatDuration(ms)}`;
+  return formatDate(at);
 }
 
 /** The time of day of a log line, in the reader's zone. */

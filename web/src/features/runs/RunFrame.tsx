@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
-import { isFinished } from "@/api/runs";
+import { cancelRun, isFinished } from "@/api/runs";
 import type { Run, RunStatus } from "@/api/types";
 import { Page } from "@/ui/Page";
+import { CancelRun } from "@/ui/run/CancelRun";
 import { RUN_WORD, RunBadge } from "@/ui/run/RunStatus";
 import { RunTime } from "@/ui/run/RunTime";
-import { CancelRun } from "./CancelRun";
 import type { RunView } from "./fold";
 
 type Props = {
@@ -31,7 +31,7 @@ export function RunFrame({ run, view, home = RUNS, verdict, ending, next, childr
       title={run.title}
       crumbs={[home, ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : [])]}
       state={<State run={run} view={view} status={status} verdict={verdict} />}
-      actions={isFinished(status) ? next : <CancelRun runId={run.id} title={run.title} />}
+      actions={isFinished(status) ? next : <CancelRun title={run.title} cancel={() => cancelRun(run.id)} />}
     >
       <Announcement title={run.title} view={view} ending={ending} />
       {children}

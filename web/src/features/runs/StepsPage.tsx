@@ -1,3 +1,4 @@
+import { answerGate } from "@/api/gates";
 import type { Progress, Run, RunDetail, RunStatus } from "@/api/types";
 import { useStream } from "@/api/useStream";
 import { ErrorState } from "@/ui/ErrorState";
@@ -5,13 +6,13 @@ import { Kbd } from "@/ui/Kbd";
 import { LogView } from "@/ui/LogView";
 import { Panel } from "@/ui/Panel";
 import { ProgressBar } from "@/ui/ProgressBar";
+import { OpenGates } from "@/ui/run/OpenGates";
 import { Failure, Output } from "@/ui/run/Outcome";
 import { RunRow } from "@/ui/run/RunRow";
 import { RUN_TONE } from "@/ui/run/RunStatus";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { foldRun, NOTHING_YET, type RunView } from "./fold";
 import { Identity } from "./Identity";
-import { OpenGates } from "./OpenGates";
 import { RunFrame } from "./RunFrame";
 import { StepList } from "./StepList";
 
@@ -24,7 +25,7 @@ export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) 
     <RunFrame run={run} view={view}>
       <div className="flex flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
         {view.progress && <Progression progress={view.progress} status={status} />}
-        <OpenGates gates={view.gates} />
+        <OpenGates gates={view.gates} answer={answerGate} />
         {view.error && <Failure error={view.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
         <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(300px,2fr)_minmax(0,3fr)] lg:grid-rows-[minmax(280px,1fr)]">

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { runQuery } from "@/api/runs";
+import { WORKFLOW } from "@/api/workflows";
 import { shellRoute } from "@/area";
 import { readSearch } from "./search";
 
@@ -13,7 +14,14 @@ export const runsRoute = createRoute({
 export const runRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/runs/$runId",
-  loader: ({ context, params }) => context.queries.ensureQueryData(runQuery(params.runId)),
+  loader: async ({ context, params }) => {
+    const detail = await context.queries.ensureQueryData(runQuery(params.runId));
+    // Whoever knows no more than the id, as a question does, comes here first.
+    if (detail.run.kind === WORKFLOW) {
+      throw redirect({ to: "/workflows/runs/$runId", params, replace: true });
+    }
+    return detail;
+  },
   remountDeps: ({ params }) => params.runId,
   component: lazyRouteComponent(() => import("./RunPage"), "RunPage"),
 });

@@ -6,7 +6,7 @@ import { workspaceRoute, workspacesRoute } from "./routes";
 export const workspaces = {
   label: "Workspaces",
   routes: [workspacesRoute, workspaceRoute],
-  nav: { to: "/workspaces", icon: Folder, key: "w" },
+  nav: { to: "/workspaces", icon: Folder, key: "k" },
   commands: (shell) => [create(shell), ...known(shell)],
 } satisfies Area;
 

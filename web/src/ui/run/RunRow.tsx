@@ -11,7 +11,7 @@ export function RunRow({ run }: { run: Run }) {
   return (
     <li className="@container">
       <Link
-        to="/runs/$runId"
+        to={run.kind === "workflow" ? "/workflows/runs/$runId" : "/runs/$runId"}
         params={{ runId: run.id }}
         data-row
         className="grid min-h-8 grid-cols-[96px_minmax(0,1fr)_auto] items-center gap-x-3 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:min-h-12 max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:py-1.5"

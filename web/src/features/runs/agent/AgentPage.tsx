@@ -1,14 +1,15 @@
 import { useMemo, useState } from "react";
+import { answerGate } from "@/api/gates";
 import type { Event, Interjection, RunDetail } from "@/api/types";
 import { useStream } from "@/api/useStream";
 import { ErrorState } from "@/ui/ErrorState";
 import { LogView } from "@/ui/LogView";
 import { formatMicros } from "@/ui/money";
+import { OpenGates } from "@/ui/run/OpenGates";
 import { Failure } from "@/ui/run/Outcome";
 import { Segmented } from "@/ui/Segmented";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { foldRun, NOTHING_YET, type RunView } from "../fold";
-import { OpenGates } from "../OpenGates";
 import { RunFrame } from "../RunFrame";
 import { ActivityLine } from "./ActivityLine";
 import { activityOf } from "./activity";
@@ -42,7 +43,7 @@ export function AgentPage({ detail }: { detail: RunDetail }) {
   return (
     <RunFrame run={detail.run} view={view.run}>
       <div className="flex min-h-full flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
-        <OpenGates gates={view.run.gates} />
+        <OpenGates gates={view.run.gates} answer={answerGate} />
         {view.run.error && <Failure error={view.run.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
         <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(0,1fr)_272px] lg:grid-rows-[minmax(320px,1fr)]">

@@ -1,17 +1,21 @@
 import { useMutation } from "@tanstack/react-query";
 import { Square } from "lucide-react";
 import { useState } from "react";
-import { cancelRun } from "@/api/runs";
-import { Button } from "@/ui/Button";
-import { Confirm } from "@/ui/Confirm";
-import { Kbd } from "@/ui/Kbd";
-import { useShortcut } from "@/ui/shortcuts";
+import { Button } from "../Button";
+import { Confirm } from "../Confirm";
+import { Kbd } from "../Kbd";
+import { useShortcut } from "../shortcuts";
 
-export function CancelRun({ runId, title }: { runId: string; title: string }) {
+type Props = { title: string; cancel: () => Promise<unknown>; description?: string };
+
+const WHAT_HAPPENS =
+  "The current step is stopped. What finished stays in the log, but the run cannot be continued.";
+
+export function CancelRun({ title, cancel, description = WHAT_HAPPENS }: Props) {
   const [isAsking, setAsking] = useState(false);
   useShortcut("x", { label: "Cancel the run", group: "Run" }, () => setAsking(true));
-  const cancel = useMutation({
-    mutationFn: () => cancelRun(runId),
+  const stop = useMutation({
+    mutationFn: cancel,
     onSettled: () => setAsking(false),
   });
   return (
@@ -23,10 +27,10 @@ export function CancelRun({ runId, title }: { runId: string; title: string }) {
         open={isAsking}
         onOpenChange={setAsking}
         title={`Cancel “${title}”?`}
-        description="The current step is stopped. What finished stays in the log, but the run cannot be continued."
+        description={description}
         action="Cancel the run"
-        isBusy={cancel.isPending}
-        onConfirm={cancel.mutate}
+        isBusy={stop.isPending}
+        onConfirm={stop.mutate}
       />
     </>
   );

@@ -1,0 +1,25 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { WorkflowCard } from "@/api/types";
+import { refreshWorkflow, switchWorkflow } from "@/api/workflows";
+import { Switch } from "@/ui/Switch";
+import { toast } from "@/ui/toast";
+
+/** Whether its triggers start it. It is what was asked for at once, and falls back when the server refuses. */
+export function Enabled({ workflow: { id, name, is_enabled } }: { workflow: WorkflowCard }) {
+  const cache = useQueryClient();
+  const change = useMutation({
+    mutationFn: switchWorkflow,
+    onSuccess: (_, { isEnabled }) =>
+      toast.ok(isEnabled ? `${name} is on.` : `${name} is off: only a person starts it.`),
+    onSettled: () => refreshWorkflow(cache, { workflow_id: id, name }),
+  });
+  const isOn = change.isPending ? change.variables.isEnabled : is_enabled;
+  return (
+    <Switch
+      label={`${name}: triggers`}
+      isOn={isOn}
+      disabled={change.isPending}
+      onChange={(isEnabled) => change.mutate({ ref: id, isEnabled })}
+    />
+  );
+}

@@ -1,0 +1,9 @@
+import { Page } from "@/ui/Page";
+
+export function EditWorkflowPage() {
+  return (
+    <Page title="Workflow">
+      <p className="p-4 text-dim">The editor comes here.</p>
+    </Page>
+  );
+}

@@ -1,0 +1,129 @@
+/** Fields that several forms of the editor have. */
+import { type ReactNode, useId, useState } from "react";
+import { Field, TextArea } from "@/ui/Field";
+import { Select } from "@/ui/Select";
+
+type Labelled = { label: string; hint?: ReactNode };
+
+type Choice<Value extends string> = { value: Value; label: string };
+
+/** One of a few. */
+export function ChoiceField<Value extends string>({
+  label,
+  hint,
+  value,
+  options,
+  onChange,
+}: Labelled & { value: Value; options: readonly Choice<Value>[]; onChange: (value: Value) => void }) {
+  return (
+    <div>
+      <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
+        {label}
+      </span>
+      <Select
+        label={label}
+        value={value}
+        options={options}
+        onChange={(chosen) => onChange(chosen as Value)}
+        className="w-full [&>select]:h-8"
+      />
+      {hint && <p className="mt-1 text-xs text-dim">{hint}</p>}
+    </div>
+  );
+}
+
+type NameProps = Labelled & {
+  value: string;
+  known: readonly Choice<string>[];
+  /** What stands there while nothing is chosen. */
+  nothing: string;
+  onChange: (value: string) => void;
+};
+
+/** One of those there are; a name that is not among them stays, and says so. */
+export function NameField({ value, known, nothing, onChange, ...rest }: NameProps) {
+  const isKnown = known.some((one) => one.value === value);
+  const options = [
+    { value: "", label: nothing },
+    ...(value && !isKnown ? [{ value, label: `${value} (not found)` }] : []),
+    ...known,
+  ];
+  return <ChoiceField {...rest} value={value} options={options} onChange={onChange} />;
+}
+
+type NumberProps = Labelled & {
+  value: number | undefined;
+  /** What counts when it is empty. */
+  usual?: string;
+  min?: number;
+  max?: number;
+  step?: number;
+  onChange: (value: number | undefined) => void;
+};
+
+export function NumberField({ value, usual, step = 1, onChange, ...rest }: NumberProps) {
+  return (
+    <Field
+      type="number"
+      inputMode="decimal"
+      step={step}
+      placeholder={usual}
+      value={value ?? ""}
+      onChange={({ target }) => onChange(target.value === "" ? undefined : Number(target.value))}
+      {...rest}
+    />
+  );
+}
+
+type LinesProps = Labelled & {
+  value: readonly string[];
+  placeholder?: string;
+  onChange: (value: string[]) => void;
+};
+
+/** A list, one on each line. Empty lines are only there while somebody types. */
+export function LinesField({ value, onChange, ...rest }: LinesProps) {
+  const [typed, setTyped] = useState(value.join("\n"));
+  const said = linesOf(typed);
+  if (said.join("\n") !== value.join("\n")) setTyped(value.join("\n"));
+  return (
+    <TextArea
+      mono
+      rows={Math.min(Math.max(value.length + 1, 2), 6)}
+      spellCheck={false}
+      value={typed}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        onChange(linesOf(target.value));
+      }}
+      {...rest}
+    />
+  );
+}
+
+const linesOf = (text: string): string[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** A heading over some fields, to be opened when somebody needs them. */
+export function Section({
+  title,
+  isOpen = false,
+  children,
+}: {
+  title: string;
+  isOpen?: boolean;
+  children: ReactNode;
+}) {
+  const id = useId();
+  return (
+    <details open={isOpen} className="group border-t border-line pt-2" aria-labelledby={id}>
+      <summary id={id} className="cursor-pointer rounded-sm py-1 text-xs font-semibold text-dim hover:text-ink">
+        {title}
+      </summary>
+      <div className="space-y-3 pt-2 pb-1">{children}</div>
+    </details>
+  );
+}

@@ -1,0 +1,32 @@
+/** Any value as a person types it: JSON where it is JSON, else a text. */
+import type { Json } from "../definition/model";
+
+type Parsed = { value: Json } | null;
+
+function parsed(text: string): Parsed {
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch {
+    return null;
+  }
+}
+
+/** What stands in the field. A text that would be read as something else is in quotes. */
+export function shownJson(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return parsed(value) === null ? value : JSON.stringify(value);
+  return JSON.stringify(value, null, 2);
+}
+
+type Read = { value: Json | undefined; problem: null } | { problem: string };
+
+/** What was meant. What begins like an object or a list but is none is a mistake; a template is a text. */
+export function readJson(text: string): Read {
+  const trimmed = text.trim();
+  if (trimmed === "") return { value: undefined, problem: null };
+  const found = parsed(trimmed);
+  if (found) return { value: found.value, problem: null };
+  const isMeant = trimmed.startsWith("[") || (trimmed.startsWith("{") && !trimmed.startsWith("{{"));
+  if (isMeant) return { problem: 'This is no JSON yet. Templates in it stand in quotes: "{{ … }}".' };
+  return { value: text, problem: null };
+}

@@ -1,0 +1,130 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useDeferredValue, useEffect, useRef, useState } from "react";
+import type { WorkflowCard } from "@/api/types";
+import { workflowsQuery } from "@/api/workflows";
+import { buttonClass } from "@/ui/Button";
+import { count } from "@/ui/count";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { SearchField } from "@/ui/SearchField";
+import { Segmented } from "@/ui/Segmented";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { useShortcut } from "@/ui/shortcuts";
+import { useRowKeys } from "@/ui/useRowKeys";
+import { StartSaved } from "../start/StartSaved";
+import { refOf } from "../words";
+import { fits, readShelf, SHOWN, type Shelf } from "./shelf";
+import { Templates } from "./Templates";
+import { WorkflowRow } from "./WorkflowRow";
+
+const route = getRouteApi("/shell/workflows");
+
+/** All workflows: what starts them, how their last runs went, when they go next. */
+export function WorkflowsPage() {
+  const shelf = route.useSearch();
+  const navigate = useNavigate();
+  const workflows = useQuery(workflowsQuery);
+  const [words, setWords] = useState(shelf.q ?? "");
+  const q = useDeferredValue(words.trim());
+  useShortcut(
+    "c",
+    { label: "New workflow", group: "Workflows" },
+    () => void navigate({ to: "/workflows/new" }),
+  );
+
+  const isFirst = workflows.data?.length === 0;
+  const found = workflows.data?.filter((workflow) => fits(workflow, { ...shelf, q })) ?? [];
+  const create = (
+    <Link to="/workflows/new" className={buttonClass("primary")}>
+      <Plus size={13} aria-hidden /> New workflow <Kbd keys="c" />
+    </Link>
+  );
+  return (
+    <Page title="Workflows" actions={!isFirst && create}>
+      {!isFirst && <Filters shelf={shelf} words={words} setWords={setWords} />}
+      {workflows.isPending && <SkeletonRows rows={6} label="Loading the workflows" />}
+      {workflows.isLoadingError && <ErrorState error={workflows.error} retry={workflows.refetch} />}
+      {isFirst && (
+        <>
+          <EmptyState
+            title="No workflows yet"
+            sentence="A workflow chains bots, skills, code and requests: on a schedule, when something happens, or when you press Run. Whatever stops it, it goes on where it was."
+            action={create}
+            example={
+              <>
+                or from a terminal: <code className="mono">forge workflow create digest.yaml</code>
+              </>
+            }
+          />
+          <Templates />
+        </>
+      )}
+      {workflows.data && !isFirst && found.length === 0 && (
+        <EmptyState
+          title={q ? `No workflow fits “${q}”` : "No workflow fits"}
+          sentence="The name, the description, the bot and what starts it are looked at."
+        />
+      )}
+      {found.length > 0 && <List workflows={found} />}
+    </Page>
+  );
+}
+
+type FilterProps = { shelf: Shelf; words: string; setWords: (words: string) => void };
+
+const STATES = SHOWN.map((value) => ({ value, label: value === "all" ? "All" : `Switched ${value}` }));
+
+function Filters({ shelf, words, setWords }: FilterProps) {
+  const navigate = useNavigate();
+  const input = useRef<HTMLInputElement>(null);
+  const change = (changed: Record<string, unknown>) =>
+    void navigate({ to: "/workflows", search: readShelf({ ...shelf, ...changed }), replace: true });
+  // The address leads, except while somebody types: it is a little behind the keys then.
+  useEffect(() => {
+    if (document.activeElement !== input.current) setWords(shelf.q ?? "");
+  }, [shelf.q, setWords]);
+  return (
+    <search className="z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2 sm:sticky sm:top-0">
+      <SearchField
+        ref={input}
+        label="Search the workflows"
+        group="Workflows"
+        placeholder="Name or words…"
+        value={words}
+        onChange={(q) => {
+          setWords(q);
+          change({ q });
+        }}
+      />
+      <Segmented
+        label="Show"
+        value={shelf.show ?? "all"}
+        options={STATES}
+        onChange={(show) => change({ show })}
+      />
+    </search>
+  );
+}
+
+function List({ workflows }: { workflows: readonly WorkflowCard[] }) {
+  const list = useRef<HTMLUListElement>(null);
+  const [starting, setStarting] = useState<WorkflowCard | null>(null);
+  useRowKeys(list);
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {count(workflows.length, "workflow")}
+      </p>
+      <ul ref={list} aria-label="Workflows" className="divide-y divide-line border-b border-line px-1">
+        {workflows.map((workflow) => (
+          <WorkflowRow key={workflow.id} workflow={workflow} run={() => setStarting(workflow)} />
+        ))}
+      </ul>
+      {starting && <StartSaved reference={refOf(starting)} close={() => setStarting(null)} />}
+    </>
+  );
+}

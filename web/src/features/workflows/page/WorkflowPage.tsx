@@ -1,0 +1,109 @@
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
+import { BookOpenText, GitCompareArrows, History, Pencil, Play } from "lucide-react";
+import { useState } from "react";
+import { ApiError } from "@/api/client";
+import type { WorkflowDetail } from "@/api/types";
+import { workflowQuery } from "@/api/workflows";
+import { Badge } from "@/ui/Badge";
+import { Button, buttonClass } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { Kbd } from "@/ui/Kbd";
+import { Page } from "@/ui/Page";
+import { useShortcut } from "@/ui/shortcuts";
+import { Tabs, tabClass } from "@/ui/Tabs";
+import { Enabled } from "../Enabled";
+import { StartSaved } from "../start/StartSaved";
+import { useEdit } from "./useEdit";
+import { WorkflowMenu } from "./WorkflowMenu";
+
+const route = getRouteApi("/shell/workflows/$ref");
+const HOME = [{ label: "Workflows", to: "/workflows" }];
+
+const TABS = [
+  { to: "/workflows/$ref", label: "Overview", icon: BookOpenText },
+  { to: "/workflows/$ref/runs", label: "Runs", icon: History },
+  { to: "/workflows/$ref/versions", label: "Versions", icon: GitCompareArrows },
+] as const;
+
+/** The frame of one workflow: whether it is on, the ways to run and change it, and its pages. */
+export function WorkflowPage() {
+  const { ref } = route.useParams();
+  const { data: workflow, error } = useSuspenseQuery(workflowQuery(ref));
+  const [isStarting, setStarting] = useState(false);
+  useShortcut("r", { label: "Run it", group: "Workflow" }, () => setStarting(true));
+  useEdit(ref);
+  if (error instanceof ApiError && error.status === 404) return <Gone name={workflow.name} />;
+  return (
+    <Page
+      title={workflow.name}
+      crumbs={HOME}
+      state={<Glance workflow={workflow} />}
+      actions={
+        <>
+          <Enabled workflow={workflow} />
+          <Link
+            to="/workflows/$ref/edit"
+            params={{ ref }}
+            aria-label="Edit"
+            className={buttonClass("plain", "max-sm:px-2")}
+          >
+            <Pencil size={13} aria-hidden /> <span className="max-sm:hidden">Edit</span> <Kbd keys="e" />
+          </Link>
+          <Button look="primary" onClick={() => setStarting(true)}>
+            <Play size={13} aria-hidden /> Run <Kbd keys="r" />
+          </Button>
+          <WorkflowMenu workflow={workflow} />
+        </>
+      }
+    >
+      <div className="flex h-full flex-col">
+        <Tabs label={workflow.name}>
+          {TABS.map(({ to, label, icon: Icon }) => (
+            <Link
+              key={to}
+              to={to}
+              params={{ ref }}
+              activeOptions={{ exact: to === "/workflows/$ref", includeSearch: false }}
+              className={tabClass}
+            >
+              <Icon size={14} strokeWidth={1.75} aria-hidden className="max-sm:hidden" /> {label}
+            </Link>
+          ))}
+        </Tabs>
+        <div className="min-h-0 flex-1 overflow-auto">
+          <Outlet />
+        </div>
+      </div>
+      {isStarting && <StartSaved reference={ref} close={() => setStarting(false)} />}
+    </Page>
+  );
+}
+
+function Glance({ workflow: { number, open_gates } }: { workflow: WorkflowDetail }) {
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <span className="mono text-faint max-sm:hidden" title={`Saved ${number} times`}>
+        v{number}
+      </span>
+      {open_gates > 0 && <Badge tone="wait">needs you</Badge>}
+    </span>
+  );
+}
+
+/** It was there when the page was opened. */
+function Gone({ name }: { name: string }) {
+  return (
+    <Page title={name} crumbs={HOME}>
+      <EmptyState
+        title={`${name} was deleted`}
+        sentence="Somebody deleted it while this page was open. What it ran can still be looked at."
+        action={
+          <Link to="/runs" search={{ kind: "workflow" }} className={buttonClass("primary")}>
+            Runs of workflows
+          </Link>
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,87 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { RotateCcw, RotateCw } from "lucide-react";
+import { useState } from "react";
+import { isFinished } from "@/api/runs";
+import type { RunStatus, WorkflowRunDetail } from "@/api/types";
+import { cancelWorkflowRun, rerunWorkflowRun, retryWorkflowRun } from "@/api/workflowRuns";
+import { workflowQuery } from "@/api/workflows";
+import { Button } from "@/ui/Button";
+import { Kbd } from "@/ui/Kbd";
+import { CancelRun } from "@/ui/run/CancelRun";
+import { useShortcut } from "@/ui/shortcuts";
+import { asDefinition } from "../definition/model";
+import { StartDialog } from "../start/StartDialog";
+
+type Props = { run: WorkflowRunDetail; status: RunStatus };
+
+/** What a person may do with a run: stop it, go on from where it failed, do it again. */
+export function Actions({ run, status }: Props) {
+  if (!isFinished(status)) {
+    return (
+      <CancelRun
+        title={run.workflow_name}
+        cancel={() => cancelWorkflowRun(run.id)}
+        description="It and everything it started are stopped, its last steps too. What was done stays done; a retry goes on from there."
+      />
+    );
+  }
+  return (
+    <>
+      {status !== "completed" && <Retry run={run} />}
+      <Again run={run} />
+    </>
+  );
+}
+
+function Retry({ run }: { run: WorkflowRunDetail }) {
+  const navigate = useNavigate();
+  const retry = useMutation({
+    mutationFn: () => retryWorkflowRun(run.id),
+    onSuccess: ({ run_id }) => navigate({ to: "/workflows/runs/$runId", params: { runId: run_id } }),
+  });
+  useShortcut(
+    "t",
+    { label: "Retry from the failed step", group: "Run", enabled: !retry.isPending },
+    retry.mutate,
+  );
+  return (
+    <Button
+      look="primary"
+      disabled={retry.isPending}
+      aria-label="Retry from the failed step"
+      title="A new run: what was done is kept and not done again"
+      onClick={() => retry.mutate()}
+    >
+      <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:hidden">from the failed step</span>{" "}
+      <Kbd keys="t" />
+    </Button>
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function Again({ run }: { run: WorkflowRunDetail }) {
+  const [isAsking, setAsking] = useState(false);
+  const newest = useQuery({ ...workflowQuery(run.workflow_id), enabled: isAsking, retry: false }).data
+    ?.number;
+  useShortcut("r", { label: "Run again", group: "Run" }, () => setAsking(true));
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>
+        <RotateCw size={13} aria-hidden /> Run again <Kbd keys="r" />
+      </Button>
+      {isAsking && (
+        <StartDialog
+          title={`Run ${run.workflow_name} again`}
+          inputs={asDefinition(run.definition).inputs ?? {}}
+          given={isObject(run.payload) ? run.payload : run.inputs}
+          newer={newest !== undefined && newest > run.number ? newest : null}
+          start={(wish) => rerunWorkflowRun({ runId: run.id, ...wish })}
+          close={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { Link } from "@tanstack/react-router";
+import { ArrowUpRight } from "lucide-react";
+import type { WorkflowRunDetail, WorkflowStep } from "@/api/types";
+import { asDefinition, stepOf } from "../definition/model";
+
+const LOOK =
+  "inline-flex items-center gap-1 rounded-sm text-xs text-dim underline decoration-strong underline-offset-2 hover:text-ink";
+
+/** Where the work itself can be looked at: a bot's conversation, another run, an audit. */
+export function StepLinks({ step, run }: { step: WorkflowStep; run: WorkflowRunDetail }) {
+  const { config } = stepOf(asDefinition(run.definition), step.step) ?? {};
+  const runId = step.linked_run_id;
+  const slug =
+    config?.type === "agent" ? plain(config.bot) : config?.type === "message" ? plain(config.to) : null;
+  if (!runId && !slug) return null;
+  return (
+    <p className="flex flex-wrap gap-x-4 gap-y-1">
+      {runId &&
+        (step.type === "sub_workflow" ? (
+          <Link to="/workflows/runs/$runId" params={{ runId }} className={LOOK}>
+            The run it started <ArrowUpRight size={12} aria-hidden />
+          </Link>
+        ) : (
+          <Link to="/runs/$runId" params={{ runId }} className={LOOK}>
+            {WORDS[step.type] ?? "The run that does it"} <ArrowUpRight size={12} aria-hidden />
+          </Link>
+        ))}
+      {slug && (
+        <Link to="/bots/$slug/chat/{-$sessionId}" params={{ slug, sessionId: undefined }} className={LOOK}>
+          Conversations of <span className="mono">{slug}</span> <ArrowUpRight size={12} aria-hidden />
+        </Link>
+      )}
+    </p>
+  );
+}
+
+const WORDS: Partial<Record<WorkflowStep["type"], string>> = {
+  agent: "The bot's answer as a run",
+  audit: "The audit",
+  message: "The delivery",
+};
+
+/** A name that is not put together from data. */
+const plain = (text: string | undefined): string | null => (text && !text.includes("{{") ? text : null);

@@ -1,0 +1,177 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { clsx } from "clsx";
+import { ChevronRight } from "lucide-react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { Dot } from "@/ui/Badge";
+import { count } from "@/ui/count";
+import { Elapsed } from "@/ui/Time";
+import { formatDuration } from "@/ui/time";
+import { STEP_LOOKS, STEP_TONE } from "../canvas/steps";
+import { isSettled, STEP_WORD } from "../words";
+import type { IterationRow, Row, StepRow } from "./rows";
+
+export type TreeProps = {
+  rows: readonly Row[];
+  selected: string | null;
+  select: (id: string) => void;
+  /** Fold what is open, open what is folded. */
+  turn: (id: string) => void;
+  /** What stands behind the name of a row, instead of how long it took. */
+  lane?: (row: Row) => ReactNode;
+};
+
+const ROW_PX = 28;
+const INDENT_PX = 14;
+
+/** The steps of a run, however many: only the rows that can be seen are in the page. Arrow keys walk and unfold. */
+export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: 12,
+  });
+  const at = rows.findIndex(({ id }) => id === selected);
+  const where = useRef(at);
+  useEffect(() => {
+    where.current = at;
+  });
+  const { scrollToIndex } = virtual;
+  // biome-ignore lint/correctness/useExhaustiveDependencies(selected): another choice is the reason to scroll
+  useEffect(() => {
+    if (where.current >= 0) scrollToIndex(where.current);
+  }, [selected, scrollToIndex]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const row = rows[at];
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by !== undefined) move(by);
+    else if (event.key === "Home") choose(rows[0]);
+    else if (event.key === "End") choose(rows.at(-1));
+    else if (event.key === "ArrowRight" && row?.fold && !row.fold.isOpen) turn(row.id);
+    else if (event.key === "ArrowLeft" && row?.fold?.isOpen) turn(row.id);
+    else if (event.key === "Enter" && row?.kind === "iteration") turn(row.id);
+    else return;
+    event.preventDefault();
+  };
+  const move = (by: number) => choose(rows[Math.min(rows.length - 1, Math.max(0, at + by))]);
+  const choose = (row: Row | undefined) => row && select(row.id);
+
+  return (
+    <div
+      ref={box}
+      role="tree"
+      aria-label="Steps"
+      tabIndex={0}
+      aria-activedescendant={at >= 0 ? `row-${at}` : undefined}
+      onKeyDown={onKeyDown}
+      className="min-h-0 flex-1 overflow-auto -outline-offset-2"
+    >
+      <div role="none" className="relative" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start, key }) => {
+          const row = rows[index];
+          return (
+            row && (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the tree, which owns its rows
+              // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and says which row is meant
+              <div
+                key={key}
+                id={`row-${index}`}
+                role="treeitem"
+                aria-level={row.depth + 1}
+                aria-selected={row.id === selected}
+                aria-expanded={row.fold?.isOpen}
+                aria-setsize={rows.length}
+                aria-posinset={index + 1}
+                onClick={() => (row.kind === "iteration" ? turn(row.id) : select(row.id))}
+                style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
+                className={clsx(
+                  "absolute inset-x-0 flex cursor-pointer items-center gap-1.5 pr-3 pl-1.5 hover:bg-raised/60",
+                  row.id === selected && "bg-raised shadow-[inset_2px_0_0_var(--accent)]",
+                )}
+              >
+                <span
+                  className={clsx(
+                    "flex min-w-0 items-center gap-1.5",
+                    lane ? "w-56 shrink-0 max-sm:w-36" : "flex-1",
+                  )}
+                  style={{ paddingLeft: row.depth * INDENT_PX }}
+                >
+                  <Fold row={row} turn={turn} />
+                  {row.kind === "step" ? <StepName row={row} /> : <IterationName row={row} />}
+                </span>
+                {lane ? lane(row) : <Took row={row} />}
+              </div>
+            )
+          );
+        })}
+      </div>
+      {rows.length === 0 && <p className="p-3 text-dim">There are no steps.</p>}
+    </div>
+  );
+}
+
+function Fold({ row, turn }: { row: Row; turn: (id: string) => void }) {
+  if (!row.fold) return <span className="w-4 shrink-0" />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a second way with the mouse; the row itself says that it unfolds
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the tree
+    <span
+      className="grid size-4 shrink-0 place-items-center text-faint hover:text-ink"
+      onClick={(event) => {
+        event.stopPropagation();
+        turn(row.id);
+      }}
+    >
+      <ChevronRight
+        size={12}
+        aria-hidden
+        className={clsx("transition-transform", row.fold.isOpen && "rotate-90")}
+      />
+    </span>
+  );
+}
+
+function StepName({ row: { title, type, step, fold } }: { row: StepRow }) {
+  const { icon: Icon, word } = STEP_LOOKS[type];
+  return (
+    <>
+      <Dot tone={step ? STEP_TONE[step.status] : "idle"} className={step ? "" : "border-dashed"} />
+      <Icon size={13} aria-hidden className="shrink-0 text-faint" />
+      <span className={clsx("truncate", step ? "" : "text-dim")} title={`${title} · ${word}`}>
+        {title}
+      </span>
+      {fold && <span className="mono shrink-0 text-faint">×{fold.count}</span>}
+      <span className="sr-only">{step ? STEP_WORD[step.status] : "not begun"}</span>
+    </>
+  );
+}
+
+function IterationName({ row: { index, status, fold } }: { row: IterationRow }) {
+  return (
+    <>
+      <Dot tone={STEP_TONE[status]} className="size-1.5" />
+      <span className="truncate text-dim">
+        Iteration {index + 1} <span className="text-xs text-faint">{count(fold.count, "step")}</span>
+      </span>
+      <span className="sr-only">{STEP_WORD[status]}</span>
+    </>
+  );
+}
+
+/** What went well says only how long it took. */
+function Took({ row }: { row: Row }) {
+  if (row.kind === "iteration" || !row.step) return null;
+  const { status, started_at: from, finished_at: to, is_kept } = row.step;
+  const isQuiet = status === "completed" && !is_kept;
+  return (
+    <span className="mono shrink-0 text-faint">
+      {is_kept ? "kept" : isQuiet || status === "running" ? "" : STEP_WORD[status]}{" "}
+      {isSettled(status)
+        ? from && to && status !== "skipped" && !is_kept && formatDuration(Date.parse(to) - Date.parse(from))
+        : from && <Elapsed from={from} />}
+    </span>
+  );
+}

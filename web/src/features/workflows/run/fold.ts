@@ -1,0 +1,142 @@
+/**
+ * What the events of a workflow's run add up to: how it stands, its steps, when each of them worked and waited, its
+ * questions, its log. Pure: a reload folds the same events to the same page.
+ */
+import { foldGates } from "@/api/gates";
+import type { Event, EventOf, Gate, Problem, RunStatus, WorkflowStep } from "@/api/types";
+import type { LogLine } from "@/ui/LogView";
+import { isSettled } from "../words";
+import { toLogLines } from "./log";
+
+/** A stretch of a step's time; `to` is null while it goes on. */
+export type Stretch = { is: "work" | "wait"; attempt: number; from: string; to: string | null };
+
+export type RunView = {
+  /** null until the first event. */
+  status: RunStatus | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+  gates: readonly Gate[];
+  output: unknown;
+  error: Problem | null;
+  /** By their keys, in the order they began. */
+  steps: ReadonlyMap<string, WorkflowStep>;
+  times: ReadonlyMap<string, readonly Stretch[]>;
+  log: readonly LogLine[];
+};
+
+export const NOTHING_YET: RunView = {
+  status: null,
+  startedAt: null,
+  finishedAt: null,
+  gates: [],
+  output: null,
+  error: null,
+  steps: new Map(),
+  times: new Map(),
+  log: [],
+};
+
+type Growing = Omit<RunView, "steps" | "times" | "log"> & {
+  steps: Map<string, WorkflowStep>;
+  times: Map<string, readonly Stretch[]>;
+  log: LogLine[];
+};
+
+/** One copy of what grows per batch, however many events there are in it. */
+export function foldRun(view: RunView, events: readonly Event[]): RunView {
+  const next: Growing = {
+    ...view,
+    steps: new Map(view.steps),
+    times: new Map(view.times),
+    log: [...view.log],
+  };
+  for (const event of events) {
+    next.log.push(...toLogLines(event));
+    Object.assign(next, apply(next, event));
+  }
+  return next;
+}
+
+/** Steps and their times are changed in place; what else is different is returned. */
+function apply(view: Growing, event: Event): Partial<RunView> {
+  switch (event.type) {
+    case "run.created":
+      return { status: "pending" };
+    case "run.started":
+      // Taken up again after a restart: a run that waited goes on waiting.
+      return {
+        status: view.status === "waiting" ? "waiting" : "running",
+        startedAt: view.startedAt ?? event.at,
+      };
+    case "run.waiting":
+      return { status: "waiting" };
+    case "run.resumed":
+      return { status: "running" };
+    case "run.completed":
+      return { ...ended(view, "completed", event.at), output: event.data.output };
+    case "run.failed":
+      return { ...ended(view, "failed", event.at), error: event.data.error };
+    case "run.cancelled":
+      return ended(view, "cancelled", event.at);
+    case "gate.opened":
+    case "gate.answered":
+    case "gate.expired":
+    case "gate.closed":
+      return { gates: foldGates(view.gates, event) };
+    case "workflow.step":
+      return move(view, event);
+    case "workflow.log":
+    case "run.progress":
+      return {}; // These are the log's.
+    case "step.started":
+    case "step.finished":
+      return {}; // The engine's own: a workflow tells of its steps itself.
+    default:
+      return notOfWorkflows(event);
+  }
+}
+
+type Elsewhere = Exclude<
+  Event["type"],
+  `run.${string}` | `gate.${string}` | `step.${string}` | `workflow.${string}`
+>;
+
+/** The compiler refuses a new type of run, gate or step here; those of other streams change nothing. */
+function notOfWorkflows(
+  _event: EventOf<Elsewhere | "run.changed" | "gate.changed" | "workflow.changed" | "workflow.refused">,
+): Partial<RunView> {
+  return {};
+}
+
+function ended(view: Growing, status: RunStatus, at: string): Partial<RunView> {
+  for (const [key, step] of view.steps) {
+    if (isSettled(step.status)) continue;
+    view.steps.set(key, { ...step, status: "cancelled", finished_at: step.finished_at ?? at });
+    view.times.set(key, closed(view.times.get(key) ?? [], at));
+  }
+  return { status, finishedAt: at };
+}
+
+function move(view: Growing, { at, data: { step } }: EventOf<"workflow.step">): Partial<RunView> {
+  view.steps.set(step.key, step);
+  if (!step.is_kept) view.times.set(step.key, continued(view.times.get(step.key) ?? [], step, at));
+  return {};
+}
+
+function continued(times: readonly Stretch[], step: WorkflowStep, at: string): readonly Stretch[] {
+  const is = step.status === "running" ? "work" : "wait";
+  const last = times.at(-1);
+  // Told once more, as of another note: it still does the same.
+  if (last?.to === null && last.is === is && last.attempt === step.attempt && !isSettled(step.status))
+    return times;
+  const before = closed(times, isSettled(step.status) ? (step.finished_at ?? at) : at);
+  if (!isSettled(step.status)) return [...before, { is, attempt: step.attempt, from: at, to: null }];
+  if (before.length > 0 || !step.started_at || step.status === "skipped") return before;
+  return [{ is: "work", attempt: step.attempt, from: step.started_at, to: step.finished_at ?? at }];
+}
+
+function closed(times: readonly Stretch[], at: string): readonly Stretch[] {
+  const last = times.at(-1);
+  return last?.to === null ? times.with(-1, { ...last, to: at }) : times;
+}

@@ -1,0 +1,26 @@
+import { InlineText } from "@/ui/InlineText";
+import { Modal } from "@/ui/Modal";
+import { StartForm, type StartProps } from "./StartForm";
+
+/** What a run is to start with, asked over the page. */
+export function StartDialog({ title, ...form }: StartProps & { title: string }) {
+  const takes = Object.keys(form.inputs).length;
+  return (
+    <Modal
+      open
+      onOpenChange={form.close}
+      isHeld={takes > 0}
+      wide
+      title={title}
+      description={
+        takes > 0 ? (
+          "What is left empty has the value the workflow says."
+        ) : (
+          <InlineText text="It declares no inputs. What you give here, its steps find as `trigger`." />
+        )
+      }
+    >
+      <StartForm {...form} />
+    </Modal>
+  );
+}

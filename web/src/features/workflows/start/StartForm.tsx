@@ -1,0 +1,128 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { ApiError } from "@/api/client";
+import type { WorkflowSubmitted } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { CheckField } from "@/ui/CheckField";
+import { TextArea } from "@/ui/Field";
+import { readInput, writtenOut } from "@/ui/json";
+import { Kbd } from "@/ui/Kbd";
+import { Refusal } from "@/ui/Refusal";
+import { Segmented } from "@/ui/Segmented";
+import type { Input } from "../definition/model";
+import { fieldsOf, readTyped, typedOf } from "./form";
+import { InputField } from "./InputField";
+
+export type Wish = { payload: Record<string, unknown>; useLatest: boolean };
+
+export type StartProps = {
+  inputs: Readonly<Record<string, Input>>;
+  /** What it starts with unless somebody changes it. */
+  given?: Readonly<Record<string, unknown>>;
+  start: (wish: Wish) => Promise<WorkflowSubmitted>;
+  /** Of a run that is done again: whether there is a newer version than its own. */
+  newer?: number | null;
+  close: () => void;
+};
+
+const WAYS = [
+  { value: "form", label: "Form" },
+  { value: "json", label: "JSON" },
+] as const;
+
+/** A form from what a workflow declares, or plain JSON; then the page of the run. */
+export function StartForm({ inputs, given = {}, start, newer = null, close }: StartProps) {
+  const navigate = useNavigate();
+  const fields = fieldsOf(inputs);
+  const hasMore = Object.keys(given).some((name) => !(name in inputs));
+  const [way, setWay] = useState<"form" | "json">(fields.length > 0 && !hasMore ? "form" : "json");
+  const [typed, setTyped] = useState(() => typedOf(inputs, given));
+  const [text, setText] = useState(() => (Object.keys(given).length > 0 ? writtenOut(given) : ""));
+  const [isTouched, setTouched] = useState(false);
+  const [useLatest, setLatest] = useState(false);
+  const run = useMutation({
+    mutationFn: start,
+    meta: { isShownInPlace: true },
+    onSuccess: ({ run_id }) => {
+      close();
+      return navigate({ to: "/workflows/runs/$runId", params: { runId: run_id } });
+    },
+  });
+  const form = readTyped(fields, typed);
+  const json = readInput(text);
+  const isReady = way === "form" ? Object.keys(form.mistakes).length === 0 : json.problem === null;
+  const refused = run.error instanceof ApiError ? run.error : null;
+  const isAtField = way === "form" && fields.some(({ name }) => name === refused?.field);
+
+  const turn = (to: "form" | "json") => {
+    if (to === "json") setText(writtenOut(form.payload));
+    else if (json.input) setTyped(typedOf(inputs, json.input));
+    setWay(to);
+  };
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    setTouched(true);
+    if (!isReady || run.isPending) return;
+    run.mutate({ payload: way === "form" ? form.payload : (json.input ?? {}), useLatest });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
+  };
+  return (
+    <form onSubmit={submit} onKeyDown={onKeyDown} noValidate className="mt-4 space-y-4">
+      {fields.length > 0 && <Segmented label="Write it as" value={way} options={WAYS} onChange={turn} />}
+      {way === "form" ? (
+        fields.map((field) => (
+          <InputField
+            key={field.name}
+            field={field}
+            text={typed[field.name] ?? ""}
+            mistake={
+              refused?.field === field.name
+                ? refused.message
+                : isTouched
+                  ? form.mistakes[field.name]
+                  : undefined
+            }
+            change={(value) => {
+              run.reset();
+              setTyped((before) => ({ ...before, [field.name]: value }));
+            }}
+          />
+        ))
+      ) : (
+        <TextArea
+          label="What it starts with"
+          mono
+          rows={6}
+          spellCheck={false}
+          placeholder="{}"
+          value={text}
+          error={isTouched ? json.problem : null}
+          hint="An object, written as JSON."
+          onChange={(event) => setText(event.target.value)}
+          onBlur={() => setTouched(true)}
+        />
+      )}
+      {newer !== null && (
+        <CheckField
+          label="With the newest version"
+          hint={`Version ${newer}, instead of the one that ran.`}
+          checked={useLatest}
+          onChange={setLatest}
+        />
+      )}
+      {!isAtField && <Refusal error={run.error} />}
+      <div className="flex justify-end gap-2">
+        <Button look="ghost" onClick={close}>
+          Close
+        </Button>
+        <Button look="primary" type="submit" disabled={run.isPending}>
+          <Play size={13} aria-hidden /> {run.isPending ? "Starting…" : "Run"} <Kbd keys="mod+enter" />
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,38 @@
+import { Download } from "lucide-react";
+import { Button } from "./Button";
+import { formatBytes } from "./bytes";
+import { Code } from "./Code";
+import { writtenOut } from "./json";
+import { saveAs } from "./saveAs";
+
+/** Characters that are shown; the rest is in the file. */
+const MOST = 20_000;
+
+type Props = {
+  value: unknown;
+  /** What the file is called, without its ending. */
+  name: string;
+};
+
+/** Any value for reading: a text as it is, everything else as JSON. What is long is cut, and can be saved whole. */
+export function JsonView({ value, name }: Props) {
+  const isText = typeof value === "string";
+  const text = isText ? value : writtenOut(value);
+  const save = () =>
+    saveAs(
+      new Blob([text], { type: isText ? "text/plain" : "application/json" }),
+      `${name}.${isText ? "txt" : "json"}`,
+    );
+  if (text.length <= MOST) return <Code text={text} language={isText ? "text" : "json"} isWrapped />;
+  return (
+    <div className="space-y-2">
+      <Code text={`${text.slice(0, MOST)}…`} language="text" isWrapped />
+      <p className="flex flex-wrap items-center gap-2 text-xs text-dim">
+        The first {formatBytes(MOST)} of {formatBytes(text.length)}.
+        <Button onClick={save}>
+          <Download size={13} aria-hidden /> Download all of it
+        </Button>
+      </p>
+    </div>
+  );
+}
