@@ -71,7 +71,9 @@ class EventLog:
     ) -> list[Event]:
         return await store.read(tx, stream, after=after, limit=limit, types=types)
 
-    async def last_seq(self, stream: str) -> int:
+    async def last_seq(self, stream: str, within: Tx | None = None) -> int:
+        if within is not None:
+            return await store.last_seq(within, stream)
         async with self._database.read() as tx:
             return await store.last_seq(tx, stream)
 

@@ -1,0 +1,155 @@
+"""Puts the triggers of a workflow in force, in the transaction that changes the workflow, and shows them."""
+
+from collections.abc import Collection
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, assert_never
+
+from pydantic import TypeAdapter
+
+from forge.errors import Conflict, Invalid
+from forge.events.log import EventLog
+from forge.kernel.clock import now
+from forge.runs.journal import account_stream
+from forge.store.engine import Tx
+from forge.workflows.definition.models import (
+    CronTrigger,
+    Definition,
+    EventTrigger,
+    FileWatchTrigger,
+    ManualTrigger,
+    Trigger,
+    WebhookTrigger,
+)
+from forge.workflows.models import TriggerType, TriggerView
+from forge.workflows.triggers import store
+from forge.workflows.triggers.cron import read_schedule
+from forge.workflows.triggers.roots import REFUSED
+from forge.workflows.triggers.store import TriggerRow
+
+WEBHOOKS = "/webhooks"
+TRIGGER: TypeAdapter[Trigger] = TypeAdapter(Trigger)
+
+
+async def register(
+    tx: Tx,
+    events: EventLog,
+    account_id: str,
+    workflow_id: str,
+    definition: Definition,
+    *,
+    is_enabled: bool,
+) -> None:
+    """Replace what there is. What stays the same keeps its past; what is new has none.
+
+    Raises Conflict for a path that is taken, Invalid for a schedule or path that cannot be.
+    """
+    before = {_key(row.config): row for row in await store.list_of(tx, [workflow_id])}
+    await store.delete(tx, workflow_id)
+    at = now()
+    for position, trigger in enumerate(definition.triggers):
+        config = trigger.model_dump(mode="json", exclude_none=True)
+        known = before.get(_key(config))
+        values: dict[str, Any] = {
+            "workflow_id": workflow_id,
+            "position": position,
+            "account_id": account_id,
+            "type": trigger.type,
+            "config": config,
+            "path": trigger.path if isinstance(trigger, WebhookTrigger) else None,
+            "next_at": _next_at(trigger, known, at) if is_enabled else None,
+            "last_fired_at": known.last_fired_at if known else None,
+            "error": known.error if known and is_enabled else None,
+        }
+        _check_paths(trigger)
+        if not await store.insert(tx, values):
+            await _refuse_path(tx, values["path"])
+    has_events = any(isinstance(one, EventTrigger) for one in definition.triggers)
+    await _look_at_events(tx, events, account_id, workflow_id, has_own=is_enabled and has_events)
+
+
+async def unregister(tx: Tx, events: EventLog, account_id: str, workflow_id: str) -> None:
+    await store.delete(tx, workflow_id)
+    await _look_at_events(tx, events, account_id, workflow_id, has_own=False)
+
+
+async def views(tx: Tx, workflow_ids: Collection[str], base_url: str) -> dict[str, list[TriggerView]]:
+    """As they stand, by the ids of their workflows."""
+    found: dict[str, list[TriggerView]] = {workflow_id: [] for workflow_id in workflow_ids}
+    for row in await store.list_of(tx, workflow_ids):
+        found[row.workflow_id].append(_view(row, base_url))
+    return found
+
+
+def _key(config: dict[str, Any]) -> str:
+    return TRIGGER.validate_python(config).model_dump_json()
+
+
+def _next_at(trigger: Trigger, known: TriggerRow | None, at: datetime) -> datetime | None:
+    if not isinstance(trigger, CronTrigger):
+        return None
+    schedule = read_schedule(trigger.schedule, trigger.timezone)
+    return (known.next_at if known else None) or schedule.next_after(at)
+
+
+def _check_paths(trigger: Trigger) -> None:
+    if not isinstance(trigger, FileWatchTrigger):
+        return
+    for text in trigger.paths:
+        path = PurePosixPath(text)
+        if not path.is_absolute() and not text.startswith("~"):
+            raise Invalid(
+                f"{text!r} cannot be watched: it does not say where it begins.",
+                hint="Write the whole path, from / on, as the server sees it.",
+            )
+        if len(path.parts) == 1 or f"/{path.parts[1]}" in REFUSED:
+            raise Invalid(f"{text!r} cannot be watched.", hint="Choose a folder with files of your own.")
+
+
+async def _refuse_path(tx: Tx, path: str) -> None:
+    name = await store.name_at(tx, path)
+    raise Conflict(
+        f"The path {path} is taken by the workflow {name or 'that is being saved'}.",
+        hint="Choose another path for this webhook.",
+        field="triggers",
+    )
+
+
+async def _look_at_events(
+    tx: Tx, events: EventLog, account_id: str, workflow_id: str, *, has_own: bool
+) -> None:
+    """From here on, when nobody did before; no longer, when nobody needs it: so that nothing has a past."""
+    if has_own or await store.has_live_events(tx, account_id, but=workflow_id):
+        await store.begin_cursor(tx, account_id, await events.last_seq(account_stream(account_id), within=tx))
+    else:
+        await store.end_cursor(tx, account_id)
+
+
+def _view(row: TriggerRow, base_url: str) -> TriggerView:
+    trigger = TRIGGER.validate_python(row.config)
+    url = f"{base_url.rstrip('/')}{WEBHOOKS}{trigger.path}" if isinstance(trigger, WebhookTrigger) else None
+    return TriggerView(
+        type=TriggerType(trigger.type),
+        title=title_of(trigger),
+        next_at=row.next_at,
+        last_fired_at=row.last_fired_at,
+        url=url,
+        error=row.error,
+    )
+
+
+def title_of(trigger: Trigger) -> str:
+    match trigger:
+        case ManualTrigger():
+            return "by hand"
+        case CronTrigger():
+            return read_schedule(trigger.schedule, trigger.timezone).title
+        case WebhookTrigger():
+            return f"POST {WEBHOOKS}{trigger.path}"
+        case EventTrigger():
+            return trigger.event_type + (f" of {trigger.source}" if trigger.source != "*" else "")
+        case FileWatchTrigger():
+            patterns = f" ({', '.join(trigger.patterns)})" if trigger.patterns else ""
+            return f"files in {', '.join(trigger.paths)}{patterns}"
+        case _:
+            assert_never(trigger)

@@ -1,0 +1,92 @@
+"""The folders a trigger watches: which of them can be watched, and why not."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+REFUSED = frozenset({"/proc", "/sys", "/dev"})
+MAX_FILES = 50_000
+
+
+@dataclass(frozen=True)
+class Root:
+    """A path as it was asked for, and what it is now: another folder in its place is another root."""
+
+    path: Path
+    device: int
+    inode: int
+
+
+@dataclass(frozen=True)
+class Looked:
+    roots: tuple[Root, ...]
+    problem: str | None
+
+
+def look_at(paths: Sequence[str], own_dir: Path) -> Looked:
+    """What of them can be watched now."""
+    roots: list[Root] = []
+    problems: list[str] = []
+    for text in paths:
+        try:
+            roots.append(_root_of(text, own_dir))
+        except ValueError as error:
+            problems.append(str(error))
+    return Looked(tuple(roots), " ".join(problems) or None)
+
+
+def problem_with_size(roots: Sequence[Root]) -> str | None:
+    count = 0
+    for root in roots:
+        for _ in _walk(root.path):
+            count += 1
+            if count > MAX_FILES:
+                return f"More than {MAX_FILES:,} files are too many to watch; the limit was reached in {root.path}."
+    return None
+
+
+def files_in(folder: Path, limit: int) -> list[Path]:
+    """Those that were in a folder before it was watched."""
+    found: list[Path] = []
+    for path, is_folder in _walk(folder):
+        if len(found) >= limit:
+            break
+        if not is_folder:
+            found.append(path)
+    return found
+
+
+def _root_of(text: str, own_dir: Path) -> Root:
+    try:
+        path = Path(text).expanduser().resolve()
+        status = path.stat()
+    except FileNotFoundError:
+        raise ValueError(f"{text} does not exist on this server.") from None
+    except (OSError, RuntimeError) as error:
+        raise ValueError(f"{text} cannot be watched: {error}.") from None
+    if len(path.parts) == 1 or f"/{path.parts[1]}" in REFUSED:
+        raise ValueError(f"{text} cannot be watched.")
+    if path.is_relative_to(own_dir):
+        raise ValueError(f"{text} cannot be watched: Forge keeps its own files there.")
+    return Root(path, status.st_dev, status.st_ino)
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Everything in it, with whether it is a folder. Links to folders are followed, each folder once."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    is_folder = entry.is_dir()
+                    if is_folder:
+                        status = entry.stat()
+                        if (status.st_dev, status.st_ino) in seen:
+                            continue
+                        seen.add((status.st_dev, status.st_ino))
+                        waiting.append(Path(entry.path))
+                    yield Path(entry.path), is_folder
+        except OSError:
+            continue  # gone meanwhile, or not ours to look at: neither can be watched
