@@ -75,6 +75,12 @@ async def run_wasm(
     return await run(crew, source, Language.WASM, input_json='{"a": "é"}', limits=limits, host=host)
 
 
+async def test_a_component_runs_where_a_script_ran_before_anything_was_compiled(tmp_path: Path):
+    async with Crew(tmp_path / "cache", size=1) as crew:
+        assert (await run(crew, "function run() { return 1 }")).output == 1
+        assert (await run_wasm(crew, ECHO)).end is RunEnd.DONE
+
+
 async def test_a_component_is_given_json_and_gives_json(crew: Crew):
     assert await crew.check(ECHO) is None
     ended = await run_wasm(crew, ECHO)

@@ -67,6 +67,10 @@ class CompiledFiles:
     def folders(self) -> list[Path]:
         return [self._folder, self._shipped]
 
+    async def open(self) -> None:
+        """Before the first worker: it is locked in with the folders that are there then."""
+        await asyncio.to_thread(_open_folder, self._folder)
+
     async def find(self, component: Component) -> Path:
         """Compiles it if nobody has. All who want the same one wait for the same compiler, and none can cancel it."""
         name = compiled_name(component.digest)
@@ -122,7 +126,7 @@ class CompiledFiles:
         return None
 
     async def _compile(self, name: str, component: Component) -> Path:
-        await asyncio.to_thread(_open_folder, self._folder)
+        await self.open()
         with _partial(self._folder) as (handle, path):
             await _run_compiler(component, handle)
             return await asyncio.to_thread(self._keep, name, path)

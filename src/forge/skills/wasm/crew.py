@@ -121,6 +121,7 @@ class Crew:
                 self._keep(asyncio.create_task(self._dismiss(member)))
 
     async def _recruit(self) -> Member:
+        await self._files.open()
         member = await Member.start(self._files.folders)
         self._members.add(member)
         self.protections = member.protections

@@ -1,0 +1,116 @@
+"""Steps that audit a workspace: a run of its own, whose report is what comes out."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from forge.audits.models import AuditReport, Finding, NewAudit, Severity, Verdict
+from forge.audits.service import Audits
+from forge.events.log import EventLog
+from forge.runs.ending import wait_for_end
+from forge.store.engine import Store, Tx
+from forge.workflows.definition.models import AuditConfig
+from forge.workflows.engine.hands import Done, StepCall, StepError
+from forge.workspace.models import WorkspaceInfo
+from forge.workspace.service import Workspaces
+
+MOST_FINDINGS = 50
+MOST_TOLD = 3
+"""Findings that the error itself names."""
+_WORST_FIRST = (Severity.FAIL, Severity.ERROR, Severity.WARN, Severity.NOTE)
+
+
+@dataclass(frozen=True)
+class AuditHand:
+    audits: Audits
+    workspaces: Workspaces
+    database: Store
+    events: EventLog
+
+    async def do(self, call: StepCall, config: AuditConfig) -> Done:
+        workspace = await self._find(call.account_id, config.workspace)
+        wish = NewAudit(
+            workspace_id=workspace.id, base=config.base or None, phase=f"{call.workflow_name}/{call.step_id}"
+        )
+        run_id = await self._start(call, wish)
+        await call.link(run_id)
+        await wait_for_end(self.database, self.events, run_id)
+        report = await self.audits.report(call.account_id, run_id)
+        verdict = verdict_of(report)
+        if verdict.value in config.fail_on:
+            raise StepError(f"audit_{verdict.value.lower()}", _why(workspace.name, verdict, report))
+        return Done(_output(workspace.name, run_id, verdict, report))
+
+    async def _start(self, call: StepCall, wish: NewAudit) -> str:
+        given = await self.audits.prepare(call.account_id, wish)
+
+        async def begin(tx: Tx) -> JsonValue:
+            return (await self.audits.begin(tx, call.account_id, given, parent_id=call.run_id)).id
+
+        return str(await call.begin(begin))
+
+    async def _find(self, account_id: str, wanted: str) -> WorkspaceInfo:
+        known = await self.workspaces.list(account_id)
+        found = next((one for one in known if wanted in (one.id, one.name)), None)
+        if found is None:
+            names = ", ".join(sorted(one.name for one in known)[:10])
+            raise StepError(
+                "unknown_workspace",
+                f"There is no workspace {wanted[:100]!r}.",
+                hint=f"There is: {names}." if names else "Make one: forge workspaces create NAME",
+            )
+        return found
+
+
+def verdict_of(report: AuditReport) -> Verdict:
+    """Of all its checks together: a report itself knows only whether it passed."""
+    results = [check.result for check in report.results]
+    if report.overall.blocks:
+        has_failed = any(check.result is Verdict.FAIL and check.is_blocking for check in report.results)
+        return Verdict.FAIL if has_failed or Verdict.ERROR not in results else Verdict.ERROR
+    has_doubts = any(result not in (Verdict.PASS, Verdict.SKIP) for result in results)
+    return Verdict.WARN if has_doubts else Verdict.PASS
+
+
+def _output(workspace: str, run_id: str, verdict: Verdict, report: AuditReport) -> JsonValue:
+    findings = _findings(report)
+    checks = Counter(check.result for check in report.results)
+    counts: dict[str, JsonValue] = {
+        "checks": {result.value: checks[result] for result in Verdict if checks[result]},
+        "findings": len(findings),
+        "known": sum(finding.known is not None for finding in findings),
+    }
+    return {
+        "type": "audit",
+        "verdict": verdict.value,
+        "run_id": run_id,
+        "workspace": workspace,
+        "tree": report.tree,
+        "counts": counts,
+        "findings": [_told(finding) for finding in findings[:MOST_FINDINGS]],
+    }
+
+
+def _findings(report: AuditReport) -> list[Finding]:
+    """Those that matter most come first, accepted ones last."""
+    found = [finding for check in report.results for finding in check.findings]
+    return sorted(
+        found, key=lambda finding: (finding.known is not None, _WORST_FIRST.index(finding.severity))
+    )
+
+
+def _told(finding: Finding) -> JsonValue:
+    told = {"check", "rule", "severity", "path", "line", "message", "fix"}
+    return {**finding.model_dump(mode="json", include=told), "is_known": finding.known is not None}
+
+
+def _why(workspace: str, verdict: Verdict, report: AuditReport) -> str:
+    bad = [f"{check.code} {check.result.value}" for check in report.results if check.result is verdict]
+    named = [_line(finding) for finding in _findings(report)[:MOST_TOLD]]
+    return f"The audit of {workspace} says {verdict.value} ({', '.join(bad)}). " + " ".join(named)
+
+
+def _line(finding: Finding) -> str:
+    where = f"{finding.path}:{finding.line}" if finding.line else finding.path
+    return f"{finding.check} {where}: {finding.message}" if where else f"{finding.check}: {finding.message}"

@@ -1,0 +1,328 @@
+"""Requests of steps to real servers on this machine."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from pydantic import JsonValue, SecretStr
+from tests.outgoing.servers import Answer, Asked, Served, plain, redirect, serving
+from tests.workflows.steps.calls import Call, call_of
+
+from forge.errors import NotFound
+from forge.kernel.clock import now
+from forge.outgoing.client import Outgoing
+from forge.workflows.engine.hands import Done, StepError
+from forge.workflows.models import LogLine
+from forge.workflows.steps.http import HttpHand
+from forge.workflows.steps.http_answer import read_retry_after
+
+KEY = "s3cret/with+odd=signs"
+
+
+async def secret(name: str) -> SecretStr:
+    if name != "API_KEY":
+        raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
+    return SecretStr(KEY)
+
+
+def hand(*allowed: Served) -> HttpHand:
+    return HttpHand(Outgoing(tuple(one.place for one in allowed)), secret)
+
+
+async def ask(served: Served, path: str = "/", /, call: Call | None = None, **config: Any) -> Done:
+    call = call or call_of("http", url=f"{served.url}{path}", **config)
+    return await hand(served).do(call, call.config())
+
+
+async def failure(served: Served, path: str = "/", /, **config: Any) -> StepError:
+    with pytest.raises(StepError) as raised:
+        await ask(served, path, **config)
+    return raised.value
+
+
+def echo(asked_for: Callable[[Asked], bytes], status: str = "200 OK") -> Answer:
+    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await plain(asked_for(asked), status, content_type="text/plain")(asked, writer)
+
+    return answer
+
+
+async def test_an_answer_in_json_is_read():
+    async with serving(
+        plain(b'{"n": [1, null]}', content_type="application/json; charset=utf-8", x_a="b")
+    ) as served:
+        done = await ask(served, "/a?b=c")
+    assert done.output == {
+        "type": "http",
+        "status": 200,
+        "body": {"n": [1, None]},
+        "headers": {"content-type": "application/json; charset=utf-8", "x-a": "b"},
+        "url": f"{served.url}/a?b=c",
+    }
+    asked = served.asked[0]
+    assert (asked.line, asked.headers["user-agent"]) == ("GET /a?b=c HTTP/1.1", "Forge")
+    assert "idempotency-key" not in asked.headers
+    assert done.logs[0].text.startswith(f"GET {served.url}/a?b=c: 200, 16 bytes in ")
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "expected"),
+    [
+        (b'{"a":1}', "application/problem+json", {"body": {"a": 1}}),
+        (b"", "application/json", {"body": None}),
+        (b"\xef\xbb\xbf[1]", "text/json", {"body": [1]}),
+        (b"h\xe9", "text/plain; charset=iso-8859-1", {"body": "hé"}),
+        (b"<a/>", "image/svg+xml", {"body": "<a/>"}),
+        (b"hello", "", {"body": "hello"}),
+        (b"\xff\x00", "", {"body": "/wA=", "encoding": "base64"}),
+        (b"abc", "image/png", {"body": "YWJj", "encoding": "base64"}),
+    ],
+)
+async def test_a_body_is_what_its_type_says(body: bytes, media: str, expected: dict[str, JsonValue]):
+    headers = {"content_type": media} if media else {}
+    async with serving(plain(body, **headers)) as served:
+        done = await ask(served)
+    assert isinstance(done.output, dict)
+    assert {name: done.output[name] for name in ("body", "encoding") if name in done.output} == expected
+
+
+@pytest.mark.parametrize("body", [b"{'a': 1}", b"NaN", b"[" * 300 + b"]" * 300, b"1e999"])
+async def test_broken_json_stays_a_text_and_that_is_noted(body: bytes):
+    async with serving(plain(body, content_type="application/json")) as served:
+        done = await ask(served)
+    assert isinstance(done.output, dict)
+    assert done.output["body"] == body.decode()
+    assert [line.level for line in done.logs] == ["info", "warn"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "sent", "media"),
+    [
+        ({"a": [1, "é"]}, {}, '{"a":[1,"é"]}', "application/json"),
+        (7, {}, "7", "application/json"),
+        ("hé", {}, "hé", "text/plain; charset=utf-8"),
+        ('{"a":1}', {"Content-Type": "application/json"}, '{"a":1}', "application/json"),
+        (
+            {"a": "x y&z", "n": 1, "many": ["p", 2]},
+            {"content-type": "application/x-www-form-urlencoded"},
+            "a=x+y%26z&n=1&many=p&many=2",
+            "application/x-www-form-urlencoded",
+        ),
+    ],
+)
+async def test_a_body_is_sent_as_what_it_is(body: JsonValue, headers: dict[str, str], sent: str, media: str):
+    async with serving(plain()) as served:
+        await ask(served, method="POST", body=body, headers=headers)
+    asked = served.asked[0]
+    assert (asked.body.decode(), asked.headers["content-type"]) == (sent, media)
+
+
+async def test_what_is_asked_twice_says_so_and_what_differs_does_not():
+    async with serving(plain()) as served:
+        call = call_of("http", method="POST", url=served.url, body={"n": 1})
+        await ask(served, call=call)
+        call.attempt = 2
+        await ask(served, call=call)
+        await hand(served).do(call, call.config().model_copy(update={"body": {"n": 2}}))
+        await ask(served, method="DELETE", headers={"Idempotency-Key": "mine"})
+    first, again, other, own = [asked.headers["idempotency-key"] for asked in served.asked]
+    assert first == again != other
+    assert own == "mine"
+
+
+async def test_secrets_go_out_and_do_not_come_back():
+    def said(asked: Asked) -> bytes:
+        return f"{asked.line} {asked.headers['authorization']} {asked.body.decode()}".encode()
+
+    async with serving(echo(said)) as served:
+        call = call_of(
+            "http",
+            method="POST",
+            url=f"{served.url}/{{{{ secrets.API_KEY }}}}",
+            headers={"Authorization": "Bearer {{ secrets.API_KEY }}"},
+            body={"key": "{{ secrets.API_KEY }}"},
+        )
+        done = await hand(served).do(call, call.config())
+    asked = served.asked[0]
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert json.loads(asked.body) == {"key": KEY}
+    assert "s3cret" in asked.line
+    told = json.dumps(done.output) + str(done.logs)
+    assert "s3cret" not in told
+    assert "POST" in told
+
+
+@pytest.mark.parametrize("status", ["200 OK", "500 Broken"])
+async def test_secrets_are_not_in_errors(status: str):
+    async with serving(echo(lambda asked: asked.headers["x-key"].encode(), status)) as served:
+        told = await failure(
+            served,
+            "/{{ secrets.API_KEY }}",
+            headers={"X-Key": "{{ secrets.API_KEY }}"},
+            expect_status=[204],
+        )
+    assert "s3cret" not in repr(told.problem) + str(told.logs)
+    assert told.__cause__ is None
+
+
+async def test_an_address_that_is_none_is_told_without_its_secret():
+    call = call_of("http", url="https://a b/{{ secrets.API_KEY }}" + "x" * 100)
+    with pytest.raises(StepError) as raised:
+        await hand().do(call, call.config())
+    assert raised.value.problem.code == "bad_request"
+    assert "{{ secrets.API_KEY }}" in raised.value.message
+    assert "s3cret" not in repr(raised.value.problem)
+
+
+async def test_a_secret_that_is_not_set_is_named():
+    async with serving(plain()) as served:
+        told = await failure(served, headers={"X": "{{ secrets.OTHER }}"})
+    assert (told.problem.code, served.asked) == ("unknown_secret", [])
+    assert "OTHER" in told.message
+
+
+async def test_a_secret_in_a_body_is_not_sent_on_to_another_host():
+    async with serving(plain()) as last, serving(redirect(last.url, "307 Temporary")) as first:
+        call = call_of("http", method="POST", url=first.url, body="{{ secrets.API_KEY }}")
+        with pytest.raises(StepError) as raised:
+            await hand(first, last).do(call, call.config())
+        assert (raised.value.problem.code, last.asked) == ("refused", [])
+        open_call = call_of("http", method="POST", url=first.url, body="no secret")
+        await hand(first, last).do(open_call, open_call.config())
+        assert last.asked[0].body == b"no secret"
+
+
+@pytest.mark.parametrize(
+    ("status", "expect", "code", "may_pass"),
+    [
+        ("404 Not Found", None, "http_4xx", False),
+        ("408 Late", None, "http_4xx", True),
+        ("425 Early", None, "http_4xx", True),
+        ("429 Often", None, "http_4xx", True),
+        ("500 Broken", None, "http_5xx", True),
+        ("501 Never", None, "http_5xx", False),
+        ("503 Busy", [200], "http_5xx", True),
+        ("200 OK", [201, 204], "http_status", False),
+    ],
+)
+async def test_a_status_nobody_expects_is_an_error(
+    status: str, expect: list[int] | None, code: str, may_pass: bool
+):
+    async with serving(plain(b"Because\n of " + b"x" * 5000, status, content_type="text/plain")) as served:
+        told = await failure(served, expect_status=expect)
+    assert (told.problem.code, told.problem.retryable) == (code, may_pass)
+    assert told.message.startswith(f"GET {served.url}/ answered {status[:3]}: Because of xxx")
+    assert len(told.message) < 600
+    assert [line.level for line in told.logs] == ["info"]
+
+
+async def test_a_status_somebody_expects_is_none():
+    async with serving(plain(b"", "404 Not Found")) as served:
+        done = await ask(served, expect_status=[404])
+    assert isinstance(done.output, dict)
+    assert done.output["status"] == 404
+
+
+async def test_how_long_to_wait_is_passed_on():
+    async with serving(plain(b"", "429 Often", retry_after="17")) as served:
+        told = await failure(served)
+    assert told.problem.retry_after_s == 17
+    assert told.message.endswith("answered 429 and said nothing else.")
+
+
+def test_a_time_to_wait_is_read_however_it_is_written():
+    later = format_datetime(now() + timedelta(seconds=100))
+    assert 90 < (read_retry_after(later) or 0) < 101
+    assert read_retry_after("Thu, 01 Jan 1970 00:00:00 GMT") == 0
+    assert read_retry_after("0") == 0
+    assert [read_retry_after(text) for text in ("", "soon", "-5", "1.5", "٣")] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://127.0.0.1:1/", "refused"),
+        ("http://169.254.169.254/latest/meta-data", "refused"),
+        ("http://[::1]/", "refused"),
+        ("http://0x7f000001/", "refused"),
+        ("http://localhost/", "refused"),
+        ("ftp://a.example/", "refused"),
+        ("file:///etc/passwd", "refused"),
+        ("http://me:pw@a.example/", "refused"),
+        ("http://no-such-host.invalid/", "network"),
+        ("http://[", "bad_request"),
+        ("http://a.example/\r\nX: y", "bad_request"),
+    ],
+)
+async def test_where_it_may_not_go_it_does_not(url: str, code: str):
+    call = call_of("http", url="{{ inputs.url }}")
+    with pytest.raises(StepError) as raised:
+        await hand().do(call, call.config(inputs={"url": url}))
+    problem = raised.value.problem
+    assert (problem.code, problem.retryable) == (code, code == "network")
+
+
+async def test_a_value_cannot_change_the_host():
+    async with serving(plain()) as served:
+        call = call_of("http", url="http://api.example.com{{ inputs.path }}")
+        with pytest.raises(StepError, match="another host") as raised:
+            await hand(served).do(call, call.config(inputs={"path": f"@{served.place}/"}))
+    assert (raised.value.problem.code, served.asked) == ("refused", [])
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\0b", "日"])
+async def test_a_value_cannot_become_a_header(value: str):
+    async with serving(plain()) as served:
+        call = call_of("http", url=served.url, headers={"X-Name": "n {{ inputs.x }} n"})
+        with pytest.raises(StepError, match="X-Name cannot be sent") as raised:
+            await hand(served).do(call, call.config(inputs={"x": value}))
+    assert (raised.value.problem.code, served.asked) == ("bad_request", [])
+
+
+async def test_headers_that_are_ours_are_refused():
+    async with serving(plain()) as served:
+        told = await failure(served, headers={"Host": "other.example"})
+    assert (told.problem.code, served.asked) == ("bad_request", [])
+
+
+async def test_an_answer_that_is_too_large_is_not_taken():
+    async with serving(plain(b"x" * 101)) as served:
+        told = await failure(served, max_bytes=100)
+        done = await ask(served, max_bytes=101, method="POST", body="y" * 500)
+    assert told.problem.code == "too_large"
+    assert isinstance(done.output, dict)
+
+
+async def test_an_answer_that_does_not_come_ends_with_the_time_of_the_step():
+    async def silence(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async with serving(silence) as served:
+        call = call_of("http", url=served.url, timeout_secs=0.2)
+        with pytest.raises(StepError) as raised:
+            await ask(served, call=call)
+    assert (raised.value.problem.code, raised.value.problem.retryable) == ("timeout", True)
+
+
+async def test_a_redirect_is_followed_and_told():
+    async with (
+        serving(plain(content_type="text/plain")) as last,
+        serving(redirect(f"{last.url}/there")) as first,
+    ):
+        call = call_of("http", url=first.url, headers={"X-Key": "{{ secrets.API_KEY }}"})
+        done = await hand(first, last).do(call, call.config())
+    assert isinstance(done.output, dict)
+    assert done.output["url"] == f"{last.url}/there"
+    assert "x-key" not in last.asked[0].headers
+
+
+async def test_nobody_there_may_pass():
+    async with serving(plain()) as served:
+        pass
+    told = await failure(served)
+    assert (told.problem.code, told.problem.retryable) == ("network", True)
+    assert told.logs == tuple[LogLine, ...]()
