@@ -1,8 +1,10 @@
-"""Writes the reference pages that the code itself knows best: settings, events, errors, the kinds of secrets.
+"""Writes the reference pages that the code itself knows best: settings, events, errors, the kinds of secrets, the schema
+of workflows.
 
 `--check` only compares.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from forge.audits.secrets.rules import RULES, VENDORS
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
 from forge.llm import errors as models
+from forge.workflows.definition.schema import schema
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -106,6 +109,10 @@ def secrets_page() -> str:
     return written + heading + "\n".join(["|---|---|---|", *rows, ""])
 
 
+def workflow_schema() -> str:
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def _family(kind: type[ForgeError]) -> list[type[ForgeError]]:
     return [member for child in kind.__subclasses__() for member in (child, *_family(child))]
 
@@ -115,6 +122,7 @@ PAGES = {
     "events.md": events_page,
     "errors.md": errors_page,
     "secrets.md": secrets_page,
+    "workflow.schema.json": workflow_schema,
 }
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from difflib import get_close_matches
 
-import jsonschema_rs
 from pydantic import JsonValue
 
+from forge.errors import Invalid
 from forge.workflows.definition.graph import Graph, GraphError
 from forge.workflows.definition.models import (
     AgentConfig,
@@ -26,6 +26,7 @@ from forge.workflows.definition.models import (
 from forge.workflows.definition.references import check_references
 from forge.workflows.definition.source import Fault, Path
 from forge.workflows.definition.triggers import check_triggers
+from forge.workflows.steps.output_schema import OutputSchema
 
 MOST_LOOPS = 10
 """In each other."""
@@ -189,9 +190,9 @@ def _check_wait(path: Path, wait: WaitConfig) -> Iterator[Fault]:
 
 def _check_schema(path: Path, schema: dict[str, JsonValue]) -> Iterator[Fault]:
     try:
-        jsonschema_rs.validator_for(schema)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
-        yield Fault(path, "This is no JSON Schema.", str(error).split("\n", 1)[0][:300])
+        OutputSchema(schema)
+    except Invalid as error:
+        yield Fault(path, error.message, error.hint)
 
 
 def _check_input(path: Path, given: Input) -> Iterator[Fault]:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from forge.workflows.definition.source import Fault
 
-_LANGUAGES = {
+LANGUAGES = {
     "js": "javascript",
     "node": "javascript",
     "type_script": "javascript",
@@ -50,7 +50,7 @@ def _loosen_step(index: int, step: dict[str, Any]) -> list[Fault]:
     config = cast("dict[str, Any]", step["config"])
     _bare(config)
     if isinstance(language := config.get("language"), str):
-        config["language"] = _LANGUAGES.get(language.lower(), language.lower())
+        config["language"] = LANGUAGES.get(language.lower(), language.lower())
     if isinstance(method := config.get("method"), str):
         config["method"] = method.upper()
     kind, inner = step.get("type"), config.get("type")

@@ -30,7 +30,7 @@ Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class StepConfig(Part):
@@ -376,7 +376,7 @@ class Definition(Part):
     """Templates; without it the output is that of the last step."""
     metadata: dict[str, JsonValue] = {}
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     def step(self, step_id: str) -> Step:
         return next(step for step in self.steps if step.id == step_id)

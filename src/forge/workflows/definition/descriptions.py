@@ -1,0 +1,103 @@
+"""What the keys of a definition are for, in the words an editor shows, where the form itself does not say it."""
+
+DESCRIPTIONS: dict[str, dict[str, str]] = {
+    "Definition": {
+        "id": "Given when the workflow is saved.",
+        "name": "Letters, digits and hyphens, such as `daily-digest`.",
+        "description": "What it is for.",
+        "version": "Whatever you count by. Saved versions are numbered by themselves.",
+        "owner": "A bot, or `global`.",
+        "concurrency_policy": "What becomes of a start when as many runs as allowed are under way.",
+        "inputs": "What a run is given, by name: `{{ inputs.topic }}`.",
+        "triggers": "What starts it. Without any: a person.",
+        "steps": "What is done. A step begins as soon as what it depends on is done.",
+        "metadata": "Anything else, for you and your tools.",
+    },
+    "Step": {
+        "id": "Its name in expressions: `steps.gather.output`.",
+        "name": "What people see; without it the id.",
+        "type": "What it does.",
+        "depends_on": "The steps it waits for.",
+        "condition": "Skipped unless this is true.",
+        "timeout_secs": "How long it may take; 300 without it.",
+        "retry": "Whether it is tried again when it fails.",
+        "on_error": "`fail` ends the run, `continue` goes on without it, `goto` goes on elsewhere.",
+        "config": "What it does in detail.",
+        "ui": "Where it is on the canvas.",
+    },
+    "AgentConfig": {
+        "prompt": "What the bot is asked. `{{ … }}` is filled in.",
+        "model": "Instead of the bot's own.",
+    },
+    "SkillConfig": {"skill": "Its name in the library."},
+    "CodeConfig": {
+        "language": "JavaScript, Python, or a component made elsewhere.",
+        "input": "What `run` is called with. `{{ … }}` is filled in.",
+    },
+    "HttpConfig": {
+        "method": "GET without it.",
+        "url": "`{{ … }}` is filled in, also from `secrets`.",
+        "headers": "`{{ … }}` is filled in, also from `secrets`.",
+        "max_bytes": "A longer answer fails the step.",
+    },
+    "ConditionalConfig": {
+        "condition": "Chooses one of the two.",
+        "then_steps": "Run only when it is true.",
+        "else_steps": "Run only when it is false.",
+    },
+    "LoopConfig": {
+        "condition": "Asked before each iteration; `loop.index` counts from 0.",
+        "max_iterations": "More fail the step.",
+        "body_steps": "What is repeated. They know `loop.index` and `loop.item`.",
+    },
+    "ApprovalConfig": {
+        "prompt": "What a person is to decide on. `{{ … }}` is filled in.",
+        "timeout_secs": "How long it waits; for ever without it.",
+        "on_timeout": "What counts when nobody answered.",
+    },
+    "SubWorkflowConfig": {"workflow_name": "The workflow to run."},
+    "WaitConfig": {"seconds": "How long."},
+    "MessageConfig": {
+        "channel": "A channel that bots are subscribed to.",
+        "message_type": "What kind of message it is, for whoever gets it.",
+        "body": "What it says. `{{ … }}` is filled in.",
+        "wait": "Wait for the reply.",
+    },
+    "AuditConfig": {"fail_on": "The verdicts that fail the step."},
+    "RetryPolicy": {
+        "max_attempts": "The first one counts.",
+        "strategy": "`llm_self_correct` has a model rewrite what goes in.",
+        "delay_secs": "Before the second attempt.",
+        "factor": "How much longer each next delay is.",
+        "max_delay_secs": "No delay is longer.",
+    },
+    "StepUi": {"position": "On the canvas.", "group": "The frame it is in.", "collapsed": "Shown small."},
+    "Input": {
+        "type": "What kind of value it is.",
+        "description": "Shown to whoever starts the workflow.",
+        "required": "No run begins without it.",
+        "default": "When it is not given.",
+        "enum": "The values it can have.",
+    },
+    "CronTrigger": {
+        "timezone": "Such as `Europe/Berlin`.",
+        "catch_up": "What becomes of times nobody was there for.",
+        "inputs": "What each run is given.",
+    },
+    "WebhookTrigger": {
+        "path": "`/orders/new` is called as `POST /webhooks/orders/new`.",
+        "auth": "How a caller proves who they are; anybody may call without it.",
+        "when": "Starts only when this is true. Knows `event` and `trigger`.",
+    },
+    "WebhookAuth": {"type": "A signature over the body, or a token."},
+    "EventTrigger": {
+        "event_type": "Such as `run.finished`.",
+        "when": "Starts only when this is true. Knows `event` and `trigger`.",
+    },
+    "FileWatchTrigger": {
+        "paths": "Folders or files.",
+        "patterns": "Such as `*.csv`; any file without them.",
+        "when": "Starts only when this is true. Knows `event` and `trigger`.",
+    },
+    "BotOwner": {"slug": "The bot's."},
+}
