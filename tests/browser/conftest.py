@@ -41,6 +41,7 @@ PAGES = {
     "/forge": "Forge",
     "/bots": "Bots",
     "/skills": "Skills",
+    "/workflows": "Workflows",
     "/runs": "Runs",
     "/workspaces": "Workspaces",
     "/audits": "Audits",

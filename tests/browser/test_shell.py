@@ -19,7 +19,7 @@ def heading(page: Page, name: str) -> None:
 def test_the_sidebar_has_the_areas_that_exist_and_the_version(visit: Visit):
     sidebar = visit().page.get_by_role("navigation", name="Main")
     areas = sidebar.get_by_role("list").get_by_role("link")
-    names = ["Home", "Forge", "Bots", "Skills", "Runs", "Workspaces", "Audits", "Settings"]
+    names = ["Home", "Forge", "Bots", "Skills", "Workflows", "Runs", "Workspaces", "Audits", "Settings"]
     expect(areas).to_have_count(len(names))
     for place, name in enumerate(names):
         expect(areas.nth(place)).to_have_accessible_name(name)
@@ -32,7 +32,8 @@ def test_every_area_is_two_keys_away(visit: Visit):
         ("gb", "Bots"),
         ("gs", "Skills"),
         ("gr", "Runs"),
-        ("gw", "Workspaces"),
+        ("gw", "Workflows"),
+        ("gk", "Workspaces"),
         ("ga", "Audits"),
         ("g,", "Settings"),
         ("gh", "Home"),

@@ -31,7 +31,7 @@ function markOf(found: readonly WorkflowStep[]): StepMark {
 function noteOf({ status, attempt, started_at, finished_at, is_kept }: WorkflowStep): { note?: string } {
   if (is_kept) return { note: "kept" };
   if (attempt > 1 && !isSettled(status)) return { note: `attempt ${attempt}` };
-  if (!started_at || !finished_at || status === "skipped") return {};
+  if (!isSettled(status) || !started_at || !finished_at || status === "skipped") return {};
   return { note: formatDuration(Date.parse(finished_at) - Date.parse(started_at)) };
 }
 
