@@ -137,6 +137,11 @@ class Bots:
             bots = await store.list_all(tx, account_id)
         return sorted(bot.identity.display_name for bot in bots if bot.deleted_at is None)
 
+    async def slugs(self, account_id: str) -> list[str]:
+        async with self._database.read() as tx:
+            bots = await store.list_all(tx, account_id)
+        return [bot.slug for bot in bots if bot.deleted_at is None]
+
     async def find(self, account_id: str, ref: str, *, deleted: bool = False) -> Bot:
         """By id or slug; what is deleted is not there unless it is asked for."""
         async with self._database.read() as tx:
@@ -147,6 +152,14 @@ class Bots:
             )
             raise NotFound("There is no such bot.", hint=hint)
         return bot
+
+    async def read(self, tx: Tx, bot_ids: Collection[str]) -> dict[str, Bot]:
+        """Those that there are, deleted ones too, by their ids."""
+        return {bot.id: bot for bot in await store.list_some(tx, bot_ids)}
+
+    async def hold(self, tx: Tx, bot_id: str) -> None:
+        """Whoever else wants to hold it waits until this transaction has ended."""
+        await store.lock(tx, bot_id)
 
     async def view(self, account_id: str, ref: str) -> BotView:
         return await self._view(account_id, await self.find(account_id, ref))

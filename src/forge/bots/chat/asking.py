@@ -68,6 +68,8 @@ class Asked:
     session_id: str | None = None
     """Without it a new conversation begins."""
     edits_id: str | None = None
+    after_id: str | None = None
+    """Behind this message; without it behind the last one."""
     origin: Origin | None = None
     title: str = ""
     """Of a conversation that begins; without it a model thinks of one."""
@@ -113,7 +115,7 @@ class Asking:
     async def put(self, tx: Tx, readied: Readied, asked: Asked) -> Turn:
         """The question, its empty answer and the run that fills it."""
         session = await self._session(tx, readied, asked)
-        parent_id = await _parent(tx, session, asked.edits_id)
+        parent_id = asked.after_id or await _parent(tx, session, asked.edits_id)
         question = _message(session, parent_id, Speaker.USER, asked.text)
         await store.insert_message(tx, question)
         return await self.answer(tx, session, question, readied, parent_run_id=asked.parent_run_id)

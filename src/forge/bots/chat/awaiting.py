@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict
 
 from forge.bots.chat import store
-from forge.bots.chat.asking import Answering, Asking, Readied, find_in
-from forge.bots.chat.models import MessageStatus, Turn
+from forge.bots.chat.asking import Answering, Asked, Asking, Readied, find_in
+from forge.bots.chat.models import MessageStatus, Speaker, Turn
+from forge.bots.chat.sessions import own_session
 from forge.bots.chat.settling import Settling
 from forge.bots.chat.store import MessageRow
 from forge.errors import NotFound
@@ -38,7 +39,8 @@ class Put(BaseModel):
 
     session_id: str
     question_id: str
-    run_id: str
+    run_id: str = ""
+    """Of the first try to answer it."""
 
     @classmethod
     def of(cls, turn: Turn) -> "Put":
@@ -83,6 +85,29 @@ class Answers:
             else:
                 return Answered(last, sum(one.cost_micros for one in answers))
 
+    async def follow_up(
+        self, readied: Readied, behind: MessageRow, text: str, *, parent_run_id: str | None
+    ) -> Put:
+        """Ask on behind an answer, once: the same words there are the same question."""
+        while True:
+            try:
+                async with self._database.begin() as tx:
+                    session = await own_session(tx, readied.account_id, behind.session_id, lock=True)
+                    for asked in await store.list_below(tx, session.id, behind.id, Speaker.USER):
+                        if asked.text == text:
+                            return Put(session_id=session.id, question_id=asked.id)
+                    asked = Asked(
+                        text, session_id=session.id, after_id=behind.id, parent_run_id=parent_run_id
+                    )
+                    return Put.of(await self._asking.put(tx, readied, asked))
+            except Answering as busy:
+                await self.until_free(behind.session_id, busy)
+
+    async def until_free(self, session_id: str, busy: Answering, waits: Waits = at_ease) -> None:
+        """Until the answer that is being written in a conversation has ended."""
+        await self.until_ended(busy.run_id or "", waits)
+        await self._settling.settle(session_id)
+
     async def until_ended(self, run_id: str, waits: Waits = at_ease) -> None:
         """Of a run that writes an answer; at once when there is none."""
         stream = run_stream(run_id)
@@ -107,17 +132,16 @@ class Answers:
             async with self._database.begin() as tx:
                 session = await self._asking.own(tx, readied.account_id, put.session_id, readied.bot_id)
                 question = await find_in(tx, session, put.question_id)
-                answers = await store.list_answers(tx, session.id, question.id)
+                answers = await store.list_below(tx, session.id, question.id, Speaker.ASSISTANT)
                 if answers[-1].status is MessageStatus.INTERRUPTED:
                     await self._asking.answer(tx, session, question, readied, parent_run_id=parent_run_id)
         except Answering as busy:  # somebody else has asked something there
-            await self.until_ended(busy.run_id or "", waits)
-            await self._settling.settle(put.session_id)
+            await self.until_free(put.session_id, busy, waits)
 
     @survives_outage
     async def _answers(self, put: Put) -> list[MessageRow]:
         async with self._database.read() as tx:
-            found = await store.list_answers(tx, put.session_id, put.question_id)
+            found = await store.list_below(tx, put.session_id, put.question_id, Speaker.ASSISTANT)
         if not found:
             raise NotFound("The conversation was deleted before its answer was there.")
         return found

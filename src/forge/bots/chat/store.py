@@ -147,14 +147,14 @@ async def find_writing(tx: Tx, session_id: str) -> list[MessageRow]:
     return [_message(row) for row in found.mappings()]
 
 
-async def list_answers(tx: Tx, session_id: str, question_id: str) -> list[MessageRow]:
-    """To one question, the oldest first."""
+async def list_below(tx: Tx, session_id: str, parent_id: str, role: Speaker) -> list[MessageRow]:
+    """What one speaker said right behind a message, the oldest first."""
     found = await tx.execute(
         sa.select(chat_messages)
         .where(
             chat_messages.c.session_id == session_id,
-            chat_messages.c.parent_id == question_id,
-            chat_messages.c.role == Speaker.ASSISTANT.value,
+            chat_messages.c.parent_id == parent_id,
+            chat_messages.c.role == role.value,
         )
         .order_by(chat_messages.c.id)
     )
@@ -287,7 +287,8 @@ _ORIGIN: TypeAdapter[Origin | None] = TypeAdapter(Origin | None)
 
 
 def _session(row: Any) -> SessionRow:
-    return SessionRow(**{**row, "origin": _ORIGIN.validate_python(row["origin"])})
+    values: dict[str, Any] = {**row, "origin": _ORIGIN.validate_python(row["origin"])}
+    return SessionRow(**values)
 
 
 def _message(row: Any) -> MessageRow:

@@ -1,0 +1,160 @@
+"""What people do with messages: send them, wait for replies, look back; and the channels bots listen to."""
+
+import asyncio
+
+from forge.bots.chat.awaiting import Answers, Waits, at_ease
+from forge.bots.models import Bot
+from forge.bots.service import Bots
+from forge.errors import Conflict, Invalid, NotFound
+from forge.kernel.clock import now
+from forge.messages import store
+from forge.messages.models import (
+    BotMessage,
+    BotSender,
+    Channel,
+    NewMessage,
+    PersonSender,
+    Sender,
+    Sent,
+    Which,
+)
+from forge.messages.sending import Letter, Sending
+from forge.messages.store import Wanted
+from forge.messages.views import Views
+from forge.store.engine import Store, Tx
+from forge.store.paging import Cursor, Page, page_of
+
+
+class Messages:
+    def __init__(self, database: Store, bots: Bots, answers: Answers, sending: Sending, views: Views) -> None:
+        self._database = database
+        self._bots = bots
+        self._answers = answers
+        self._views = views
+        self.sending = sending
+
+    async def send(self, account_id: str, new: NewMessage, *, by: str) -> Sent:
+        letter = await self.letter(account_id, new, await self._sender(account_id, new, by))
+        async with self._database.begin() as tx:
+            posted = await self.sending.post(tx, account_id, letter)
+        if new.wait:
+            return await self.wait(account_id, posted.message_id, new.timeout_secs)
+        return Sent(message=await self.get(account_id, posted.message_id))
+
+    async def letter(
+        self, account_id: str, new: NewMessage, sender: Sender, *, parent_run_id: str | None = None
+    ) -> Letter:
+        """Raises what is wrong with a message before anything is written."""
+        if (new.to is None) == (new.channel is None):
+            raise Invalid("A message goes to a bot or to a channel: say `to` or `channel`.", field="to")
+        if new.wait and new.to is None:
+            raise Invalid("Only the reply of one bot can be waited for.", field="wait")
+        return Letter(
+            sender=sender,
+            body=new.body,
+            message_type=new.message_type,
+            to=await self._bots.find(account_id, new.to) if new.to else None,
+            channel=new.channel,
+            reply_to=new.reply_to,
+            parent_run_id=parent_run_id,
+        )
+
+    async def wait(
+        self, account_id: str, message_id: str, timeout_s: float | None, waits: Waits = at_ease
+    ) -> Sent:
+        """The reply, when it is there in time. Nothing is held meanwhile: whoever is interrupted can wait again."""
+        message = await self.get(account_id, message_id)
+        try:
+            async with asyncio.timeout(timeout_s):
+                for delivery in message.deliveries:
+                    if not delivery.status.is_over and delivery.run_id:
+                        await self._answers.until_ended(delivery.run_id, waits)
+        except TimeoutError:
+            return Sent(message=await self.get(account_id, message_id), is_late=True)
+        message = await self.get(account_id, message_id)
+        reply_id = next((one.reply_id for one in message.deliveries if one.reply_id), None)
+        return Sent(message=message, reply=await self.get(account_id, reply_id) if reply_id else None)
+
+    async def get(self, account_id: str, message_id: str) -> BotMessage:
+        async with self._database.read() as tx:
+            row = await store.find_message(tx, message_id)
+            if row is None or row.account_id != account_id:
+                raise NotFound(f"There is no message {message_id}.")
+            return await self._views.one(tx, row)
+
+    async def find(
+        self, account_id: str, which: Which, *, cursor: Cursor | None, limit: int
+    ) -> Page[BotMessage]:
+        """The newest first."""
+        bot, other = which.bot, which.other
+        if other is not None and bot is None:
+            raise Invalid("`with` says who else: it needs `bot`.", field="with")
+        wanted = Wanted(
+            bot_id=(await self._bots.find(account_id, bot)).id if bot else None,
+            other_id=(await self._bots.find(account_id, other)).id if other else None,
+            channel=which.channel,
+            conversation_id=which.conversation,
+        )
+        before = (cursor.at, cursor.id) if cursor else None
+        async with self._database.read() as tx:
+            rows = await store.list_messages(tx, account_id, wanted, before=before, limit=limit + 1)
+            page = page_of(rows, limit, lambda row: Cursor(row.created_at, row.id))
+            return Page(await self._views.of(tx, page.items), page.next_cursor)
+
+    async def channels(self, account_id: str) -> list[Channel]:
+        """By name."""
+        async with self._database.read() as tx:
+            return await self._channels(tx, account_id)
+
+    async def create_channel(self, account_id: str, name: str) -> Channel:
+        async with self._database.begin() as tx:
+            if not await store.insert_channel(tx, account_id, name, now()):
+                raise Conflict(f"There is a channel {name} already.")
+            return await self._channel(tx, account_id, name)
+
+    async def delete_channel(self, account_id: str, name: str) -> None:
+        """Nobody listens any more; what was said in it stays, and saying something there makes it anew."""
+        async with self._database.begin() as tx:
+            if not await store.delete_channel(tx, account_id, name):
+                raise NotFound(f"There is no channel {name}.")
+
+    async def subscribe(self, account_id: str, name: str, ref: str) -> Channel:
+        """A channel nobody knew is made."""
+        bot = await self._bots.find(account_id, ref)
+        async with self._database.begin() as tx:
+            await store.insert_channel(tx, account_id, name, now())
+            await store.insert_subscription(tx, account_id, name, bot.id, now())
+            return await self._channel(tx, account_id, name)
+
+    async def unsubscribe(self, account_id: str, name: str, ref: str) -> Channel:
+        bot = await self._bots.find(account_id, ref)
+        async with self._database.begin() as tx:
+            if not await store.delete_subscription(tx, account_id, name, bot.id):
+                raise NotFound(f"{bot.slug} does not listen to {name}.")
+            return await self._channel(tx, account_id, name)
+
+    async def _sender(self, account_id: str, new: NewMessage, by: str) -> Sender:
+        if new.speak_as is None:
+            return PersonSender(name=by)
+        return bot_sender(await self._bots.find(account_id, new.speak_as), spoken_by=by)
+
+    async def _channels(self, tx: Tx, account_id: str) -> list[Channel]:
+        subscriptions = await store.list_subscriptions(tx, account_id)
+        bots = await self._bots.read(tx, {bot_id for _, bot_id in subscriptions})
+        counts = await store.count_by_channel(tx, account_id)
+        found: list[Channel] = []
+        for name, created_at in await store.list_channels(tx, account_id):
+            listening = [bots[one] for channel, one in subscriptions if channel == name and one in bots]
+            messages, last_at = counts.get(name, (0, None))
+            slugs = sorted(bot.slug for bot in listening if bot.deleted_at is None)
+            found.append(
+                Channel(name=name, bots=slugs, messages=messages, last_at=last_at, created_at=created_at)
+            )
+        return found
+
+    async def _channel(self, tx: Tx, account_id: str, name: str) -> Channel:
+        return next(one for one in await self._channels(tx, account_id) if one.name == name)
+
+
+def bot_sender(bot: Bot, *, spoken_by: str | None = None) -> BotSender:
+    return BotSender(bot_id=bot.id, slug=bot.slug, name=bot.identity.display_name, spoken_by=spoken_by)

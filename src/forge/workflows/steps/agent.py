@@ -1,0 +1,151 @@
+"""Steps that ask a bot: through its own conversation, with its soul, memory, skills, model and budget."""
+
+from pydantic import JsonValue
+
+from forge.bots.chat.asking import Answering, Asked, Asking, Readied
+from forge.bots.chat.awaiting import Answered, Answers, Put
+from forge.bots.chat.models import MessageStatus, WorkflowOrigin
+from forge.bots.models import Bot
+from forge.bots.service import Bots
+from forge.errors import Invalid, NotFound
+from forge.kernel.ids import derived_id
+from forge.kernel.text import storable
+from forge.llm.messages import StopReason
+from forge.llm.models import Usage
+from forge.store.engine import Tx
+from forge.workflows.definition.models import AgentConfig
+from forge.workflows.engine.hands import Done, StepCall, StepError
+from forge.workflows.models import LogLine
+from forge.workflows.steps.output_schema import OutputSchema, repair
+
+CUT_OFF = LogLine(level="warn", text="The answer reached the bot's limit of tokens and ends early.")
+ENDS = {
+    MessageStatus.STOPPED: ("stopped", "Somebody stopped the answer.", False),
+    MessageStatus.INTERRUPTED: ("interrupted", "The process died each time the answer was written.", True),
+}
+
+
+class AgentHand:
+    def __init__(self, bots: Bots, asking: Asking, answers: Answers) -> None:
+        self._bots = bots
+        self._asking = asking
+        self._answers = answers
+
+    async def do(self, call: StepCall, config: AgentConfig) -> Done:
+        schema = _schema(config)
+        bot = await self._find(call, config.bot)
+        readied = await self._asking.ready(call.account_id, bot, model=config.model)
+        prompt = storable(schema.prompt(config.prompt) if schema else config.prompt)
+        put = await self._ask(call, config, bot, readied, prompt)
+        await call.link(put.run_id)
+        answers = [await self._answer(call, readied, put)]
+        output: dict[str, JsonValue] = {}
+        if schema is not None:
+            output["json"] = await self._read(call, readied, schema, answers)
+        return _done(bot, answers, output)
+
+    async def _find(self, call: StepCall, slug: str) -> Bot:
+        try:
+            return await self._bots.find(call.account_id, slug)
+        except NotFound as error:
+            raise StepError("unknown_bot", f"There is no bot {slug!r}.", hint=error.hint) from error
+
+    async def _ask(self, call: StepCall, config: AgentConfig, bot: Bot, readied: Readied, prompt: str) -> Put:
+        if not prompt.strip():
+            raise StepError("empty_prompt", "There is nothing to ask: the prompt is empty.")
+        asked = Asked(
+            prompt,
+            session_id=_lasting_session(call, bot) if config.session == "reuse" else None,
+            opens=config.session == "reuse",
+            origin=WorkflowOrigin(
+                workflow=call.workflow_name,
+                workflow_id=call.workflow_id,
+                run_id=call.run_id,
+                step=call.step_id,
+            ),
+            title=f"{call.workflow_name}: {call.step.title}",
+            parent_run_id=call.run_id,
+        )
+
+        async def put(tx: Tx) -> JsonValue:
+            return Put.of(await self._asking.put(tx, readied, asked)).model_dump()
+
+        while True:
+            try:
+                return Put.model_validate(await call.begin(put))
+            except Answering as busy:
+                async with call.waits("The bot answers another question in the same conversation."):
+                    await self._answers.until_free(asked.session_id or "", busy)
+
+    async def _answer(self, call: StepCall, readied: Readied, put: Put) -> Answered:
+        """One that is whole; anything else is what the step fails with."""
+        answered = await self._answers.wait(
+            readied, put, parent_run_id=call.run_id, waits=lambda note: call.waits(note)
+        )
+        last, cost = answered.last, answered.cost_micros
+        if last.status is MessageStatus.DONE:
+            if last.answer and last.answer.stop is StopReason.LENGTH:
+                await call.log(CUT_OFF)
+            return answered
+        if last.error is not None:
+            problem = last.error
+            raise StepError(
+                problem.code,
+                problem.message,
+                hint=problem.hint,
+                may_pass=problem.retryable,
+                cost_micros=cost,
+            )
+        code, message, may_pass = ENDS.get(last.status, ("no_answer", "There is no answer.", False))
+        raise StepError(code, message, may_pass=may_pass, cost_micros=cost)
+
+    async def _read(
+        self, call: StepCall, readied: Readied, schema: OutputSchema, answers: list[Answered]
+    ) -> JsonValue:
+        """The JSON of an answer; what does not fit is told to the bot once."""
+        found = schema.read(answers[-1].last.text)
+        if not found.faults:
+            return found.value
+        await call.log(LogLine(level="warn", text="The answer did not fit its schema; the bot was told."))
+        again = await self._answers.follow_up(
+            readied, answers[-1].last, storable(repair(found.faults)), parent_run_id=call.run_id
+        )
+        answers.append(await self._answer(call, readied, again))
+        found = schema.read(answers[-1].last.text)
+        if not found.faults:
+            return found.value
+        raise StepError(
+            "bad_output",
+            f"The answer does not fit output_schema: {found.faults[0]}",
+            hint="Say more plainly in the prompt what is wanted, or make the schema simpler.",
+            cost_micros=sum(one.cost_micros for one in answers),
+            logs=tuple(LogLine(level="error", text=fault) for fault in found.faults),
+        )
+
+
+def _schema(config: AgentConfig) -> OutputSchema | None:
+    if config.output_schema is None:
+        return None
+    try:
+        return OutputSchema(config.output_schema)
+    except Invalid as error:
+        raise StepError("bad_schema", error.message) from error
+
+
+def _lasting_session(call: StepCall, bot: Bot) -> str:
+    """One for all runs of this step."""
+    return derived_id("workflow session", call.account_id, call.workflow_id, call.step_id, bot.id)
+
+
+def _done(bot: Bot, answers: list[Answered], more: dict[str, JsonValue]) -> Done:
+    last = answers[-1].last
+    usage = sum((one.last.answer.usage for one in answers if one.last.answer), Usage())
+    output: dict[str, JsonValue] = {
+        "type": "agent",
+        "bot": bot.slug,
+        "model": last.answer.model if last.answer else "",
+        "response": last.text,
+        "usage": {"input_tokens": usage.sent, "output_tokens": usage.output},
+        "session_id": last.session_id,
+    }
+    return Done(output | more, sum(one.cost_micros for one in answers))

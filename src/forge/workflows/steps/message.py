@@ -1,0 +1,80 @@
+"""Steps that write to a bot or a channel, and may wait for the reply."""
+
+from pydantic import JsonValue, ValidationError
+
+from forge.errors import NotFound
+from forge.messages.models import DeliveryStatus, NewMessage, Sent, WorkflowSender
+from forge.messages.sending import Letter
+from forge.messages.service import Messages
+from forge.runs.models import Problem
+from forge.store.engine import Tx
+from forge.workflows.definition.models import MessageConfig
+from forge.workflows.engine.hands import Done, StepCall, StepError
+
+NO_REPLY = Problem(code="no_reply", message="The bot was told, and did not answer.")
+
+
+class MessageHand:
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+
+    async def do(self, call: StepCall, config: MessageConfig) -> Done:
+        letter = await self._letter(call, config)
+
+        async def post(tx: Tx) -> JsonValue:
+            posted = await self._messages.sending.post(tx, call.account_id, letter)
+            return {"message_id": posted.message_id, "run_ids": list[JsonValue](posted.run_ids)}
+
+        ticket = await call.begin(post)
+        match ticket:
+            case {"message_id": str(message_id), "run_ids": list(run_ids)}:
+                pass
+            case _:
+                raise RuntimeError(f"what was begun is not known: {ticket!r}")
+        if not config.wait:
+            return Done({"type": "message", "message_id": message_id})
+        for run_id in run_ids:
+            await call.link(str(run_id))
+        return _done(
+            await self._messages.wait(call.account_id, message_id, None, lambda note: call.waits(note))
+        )
+
+    async def _letter(self, call: StepCall, config: MessageConfig) -> Letter:
+        sender = WorkflowSender(
+            name=call.workflow_name,
+            workflow_id=call.workflow_id,
+            run_id=call.run_id,
+            step=call.step_id,
+        )
+        parent_run_id = call.run_id if config.wait else None
+        try:
+            new = NewMessage.model_validate(config.model_dump(exclude={"type"}))
+            return await self._messages.letter(call.account_id, new, sender, parent_run_id=parent_run_id)
+        except NotFound as error:
+            raise StepError("unknown_bot", f"There is no bot {config.to!r}.", hint=error.hint) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise StepError("bad_message", f"{where}: {first['msg']}") from error
+
+
+def _done(sent: Sent) -> Done:
+    cost = sum(one.cost_micros for one in sent.message.deliveries)
+    for delivery in sent.message.deliveries:
+        if delivery.status is not DeliveryStatus.ANSWERED:
+            problem = delivery.error or NO_REPLY
+            raise StepError(
+                problem.code,
+                problem.message,
+                hint=problem.hint,
+                may_pass=problem.retryable,
+                cost_micros=cost,
+            )
+    output: dict[str, JsonValue] = {
+        "type": "message",
+        "message_id": sent.message.id,
+        "conversation_id": sent.message.conversation_id,
+    }
+    if sent.reply is not None:
+        output |= {"reply": sent.reply.body, "reply_id": sent.reply.id, "bot": sent.reply.sender.name}
+    return Done(output, cost)

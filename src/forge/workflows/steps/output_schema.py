@@ -1,0 +1,100 @@
+"""JSON that a bot was asked for: how it is told what to give, what its answer says, and what is wrong with it."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jsonschema_rs import RegexOptions, ValidationError, Validator, validator_for
+from pydantic import JsonValue
+
+from forge.errors import Invalid
+
+MOST_FAULTS = 8
+LONGEST_FAULT = 300
+_FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
+
+WANTED = """\
+{prompt}
+
+Give your answer as one JSON value that fits this JSON Schema, and write nothing else: no introduction, no explanation, \
+no comment. A program reads it. Fill in every required property; where you do not know a value, use what the schema \
+allows for that, and never invent one.
+
+```json
+{schema}
+```\
+"""
+REPAIR = """\
+A program could not use your answer:
+
+{faults}
+
+Give the whole answer once more, put right, as one JSON value that fits the schema from above. Keep what was good in it, \
+and write nothing else.\
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an answer says, or what is wrong with it."""
+
+    value: JsonValue = None
+    faults: tuple[str, ...] = ()
+
+
+class OutputSchema:
+    def __init__(self, schema: dict[str, JsonValue]) -> None:
+        """Raises Invalid. References stay within the schema: nothing is fetched, and no pattern takes long."""
+        self._schema = schema
+        try:
+            self._validator: Validator = validator_for(schema, offline=True, pattern_options=RegexOptions())
+        except (ValidationError, ValueError) as error:
+            raise Invalid(f"output_schema is no JSON Schema: {_first_line(error)}") from error
+
+    def prompt(self, prompt: str) -> str:
+        schema = json.dumps(self._schema, ensure_ascii=False, indent=2)
+        return WANTED.format(prompt=prompt, schema=schema)
+
+    def read(self, answer: str) -> Found:
+        """The last JSON value of an answer that fits; a fenced block around it, or words beside it, are forgiven."""
+        found: Found | None = None
+        for text in _candidates(answer):
+            try:
+                value: JsonValue = json.loads(text, parse_constant=_refuse)
+            except ValueError as error:
+                found = found or Found(faults=(f"It is not JSON: {_first_line(error)}",))
+                continue
+            if not (faults := self._faults(value)):
+                return Found(value)
+            found = Found(faults=faults)
+        return found or Found(faults=("It is empty.",))
+
+    def _faults(self, value: JsonValue) -> tuple[str, ...]:
+        errors = [_told(error) for error in self._validator.iter_errors(value)]
+        return tuple(errors[:MOST_FAULTS])
+
+
+def repair(faults: Sequence[str]) -> str:
+    return REPAIR.format(faults="\n".join(f"- {fault}" for fault in faults))
+
+
+def _candidates(answer: str) -> list[str]:
+    """The whole of it first, then what is fenced, the last block first."""
+    blocks = [block.strip() for block in _FENCE.findall(answer)]
+    return [text for text in (answer.strip(), *reversed(blocks)) if text]
+
+
+def _told(error: ValidationError) -> str:
+    where = "/".join(str(part) for part in error.instance_path)
+    told = f"{where}: {error.message}" if where else error.message
+    return told if len(told) <= LONGEST_FAULT else told[: LONGEST_FAULT - 1] + "…"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:LONGEST_FAULT]
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not a number in JSON")
