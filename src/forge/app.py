@@ -54,6 +54,7 @@ from forge.skills.opening import SkillHouse, SkillParts
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Telemetry, open_telemetry
+from forge.workflows.opening import Neighbours, WorkflowHouse, WorkflowParts
 from forge.workspace.service import Workspaces
 
 log = logging.getLogger(__name__)
@@ -91,9 +92,27 @@ class Forge:
     auditor: ProvenAuditor
     bots: BotHouse
     skills: SkillHouse
+    workflows: WorkflowHouse
     interviews: Interviews
     address: OwnAddress
     started_at: datetime
+
+
+@dataclass(frozen=True)
+class _Rooms:
+    """What there is before runs are executed: each feature's parts, and the kinds of runs they have."""
+
+    workspaces: Workspaces
+    audit: AuditKind
+    agent: AgentKind
+    skills: SkillParts
+    bots: BotParts
+    talks: InterviewParts
+    workflows: WorkflowParts
+
+    def kinds(self, data_dir: Path) -> RunKinds:
+        own = (SelfTest(data_dir).kind(), self.agent.kind(), self.audit.kind(), self.talks.kind())
+        return RunKinds(*own, *self.bots.kinds(), self.workflows.kind())
 
 
 @asynccontextmanager
@@ -111,20 +130,17 @@ async def open_forge(
         stack.push_async_callback(gateway.close)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
         hands = Hands(gateway, events, store, Sandboxes(Level(settings.sandbox_required)))
-        workspaces = Workspaces(store, settings.data_dir)
-        audit = _wire_audits(settings, store, events, workspaces, hands.sandboxes)
-        skills, memories = _wire_skills(settings, hands, vault)
-        await stack.enter_async_context(skills.crew(is_server=is_server))
-        agent = AgentKind(hands, workspaces, WorkspaceSkills())
-        parts, talks = _wire_talks(settings, hands, catalog, skills, memories)
-        own = (SelfTest(settings.data_dir).kind(), agent.kind(), audit.kind(), talks.kind())
-        kinds = RunKinds(*own, *parts.kinds())
-        keep = settings.run_retention_days
+        rooms = _wire_rooms(settings, hands, catalog, vault, address)
+        await stack.enter_async_context(rooms.skills.crew(is_server=is_server))
+        kinds, keep = rooms.kinds(settings.data_dir), settings.run_retention_days
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
-        await stack.enter_async_context(in_background(audit.auditor.prepare(), "proof of the checks"))
-        bots = await stack.enter_async_context(parts.open(runs, is_server=is_server))
-        opened = skills.open(door_of(bots.bots), is_server=is_server)
+        audits = Audits(store, events, runs, rooms.audit)
+        await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
+        bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
+        opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
+        near = Neighbours(bots, rooms.skills, audits, rooms.workspaces, vault)
+        opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
         await _hear_other_processes(settings, store, events, stack)
         yield Forge(
             settings=settings,
@@ -136,14 +152,15 @@ async def open_forge(
             catalog=catalog,
             gateway=gateway,
             models=models,
-            workspaces=workspaces,
+            workspaces=rooms.workspaces,
             sandboxes=hands.sandboxes,
-            agents=Agents(store, runs, workspaces),
-            audits=Audits(store, events, runs, audit),
-            auditor=audit.auditor,
+            agents=Agents(store, runs, rooms.workspaces),
+            audits=audits,
+            auditor=rooms.audit.auditor,
             bots=bots,
-            skills=await stack.enter_async_context(opened),
-            interviews=talks.open(runs, bots),
+            skills=await stack.enter_async_context(opened_skills),
+            workflows=await stack.enter_async_context(opened_workflows),
+            interviews=rooms.talks.open(runs, bots),
             address=address,
             started_at=now(),
         )
@@ -217,17 +234,22 @@ def _wire_audits(
     return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
 
 
-def _wire_skills(settings: Settings, hands: Hands, vault: Vault) -> tuple[SkillParts, Memories]:
+def _wire_rooms(
+    settings: Settings, hands: Hands, catalog: Catalog, vault: Vault, address: OwnAddress
+) -> _Rooms:
+    workspaces = Workspaces(hands.database, settings.data_dir)
     memories = Memories(hands.database, hands.events, find_embedder())
-    return SkillParts(settings, hands, vault.resolve, recall_for_skills(memories)), memories
-
-
-def _wire_talks(
-    settings: Settings, hands: Hands, catalog: Catalog, skills: SkillParts, memories: Memories
-) -> tuple[BotParts, InterviewParts]:
+    skills = SkillParts(settings, hands, vault.resolve, recall_for_skills(memories))
     skill_hands = LibraryHands(skills.knowing, skills.library, run_for_bots(skills.runner))
-    bots = BotParts(settings.data_dir, hands, catalog, skill_hands, memories)
-    return bots, InterviewParts(hands, catalog, skills)
+    return _Rooms(
+        workspaces=workspaces,
+        audit=_wire_audits(settings, hands.database, hands.events, workspaces, hands.sandboxes),
+        agent=AgentKind(hands, workspaces, WorkspaceSkills()),
+        skills=skills,
+        bots=BotParts(settings.data_dir, hands, catalog, skill_hands, memories),
+        talks=InterviewParts(hands, catalog, skills),
+        workflows=WorkflowParts(hands, address),
+    )
 
 
 def _last_four_of(vault: Vault) -> LastFour:

@@ -95,6 +95,8 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.chat_sessions = forge.bots.sessions
     api.state.skills = forge.skills.skills
     api.state.skill_installs = forge.skills.installs
+    api.state.workflows = forge.workflows.workflows
+    api.state.workflow_runs = forge.workflows.runs
     api.state.interviews = forge.interviews
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces

@@ -177,18 +177,17 @@ class RunContext:
         await self._resume()
         return Run.model_validate(await self._record("child.read", lambda: self._read_run(child_id)))
 
-    async def keep_waiting(self, reason: WaitReason, until: datetime | None = None) -> None:
+    async def keep_waiting(self, until: datetime | None = None) -> None:
         """For runs with a journal of their own: count as waiting until `go_on`."""
-        await self._now(lambda tx: self._journal.waiting(tx, self.run_id, reason, until))
+        await self._now(lambda tx: self._journal.waiting(tx, self.run_id, "step", until))
 
     async def go_on(self) -> None:
         await self._now(lambda tx: self._journal.resumed(tx, self.run_id))
 
     async def open_gate(self, key: str, question: Question, *, timeout: timedelta | None = None) -> Gate:
         """For runs with a journal of their own: the gate of this key, opened now or found as it was left."""
-        return await self._journal.gate_opened(
-            self._gate(derived_id(self.run_id, "gate", key), question, timeout)
-        )
+        gate = self._gate(derived_id(self.run_id, "gate", key), question, timeout)
+        return await self._journal.gate_opened(gate, pauses=False)
 
     async def until_settled(self, gate: Gate) -> Gate:
         """Answered or expired, or closed with the run."""

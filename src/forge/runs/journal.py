@@ -45,7 +45,7 @@ from forge.store.outage import survives_outage
 from forge.telemetry import Metrics
 
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING})
-WaitReason = Literal["gate", "message", "sleep", "child"]
+WaitReason = Literal["gate", "message", "sleep", "child", "step"]
 
 
 def run_stream(run_id: str) -> str:
@@ -159,8 +159,11 @@ class Journal:
             return await store.find_outcome(tx, run_id, step, attempt)
 
     @survives_outage
-    async def gate_opened(self, gate: Gate) -> Gate:
-        """Open the gate, or find it as it was left when this step was interrupted."""
+    async def gate_opened(self, gate: Gate, *, pauses: bool = True) -> Gate:
+        """Open the gate, or find it as it was left when this step was interrupted.
+
+        Without `pauses` the run is not waiting because of it alone.
+        """
         async with self.database.begin() as tx:
             row = await store.find_run(tx, gate.run_id, lock=True)
             if row is None or row.run.status.is_final:
@@ -168,10 +171,10 @@ class Journal:
             if not await store.insert_gate(tx, gate, account_id=row.account_id):
                 found = await store.find_gate(tx, gate.id)
                 return found[0] if found else gate
-            row = await store.change_run(tx, gate.run_id, ACTIVE, status=RunStatus.WAITING) or row
-            facts = GateOpened(gate=gate), RunWaiting(reason="gate", until=gate.expires_at)
-            await self._events.append(tx, run_stream(gate.run_id), *facts)
-            self._tell_account(tx, row.account_id, GateChanged(gate=gate), RunChanged(run=row.run))
+            await self._events.append(tx, run_stream(gate.run_id), GateOpened(gate=gate))
+            self._tell_account(tx, row.account_id, GateChanged(gate=gate))
+            if pauses:
+                await self.waiting(tx, gate.run_id, "gate", gate.expires_at)
             return gate
 
     async def gate_answered(self, tx: Tx, gate: Gate, account_id: str, answer: GateAnswer) -> Gate | None:

@@ -212,7 +212,7 @@ class RunProgressed(EventData):
 
 class RunWaiting(EventData):
     type: ClassVar[str] = "run.waiting"
-    reason: Literal["gate", "message", "sleep", "child"]
+    reason: Literal["gate", "message", "sleep", "child", "step"]
     until: datetime | None
 
 

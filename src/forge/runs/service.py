@@ -72,8 +72,7 @@ class Runs:
 
     async def read(self, tx: Tx, run_ids: Collection[str]) -> dict[str, Run]:
         """Those that there are."""
-        rows = [await store.find_run(tx, run_id) for run_id in run_ids]
-        return {row.run.id: row.run for row in rows if row is not None}
+        return {run.id: run for run in await store.find_runs(tx, run_ids)}
 
     async def find_one(self, account_id: str, run_id: str) -> Run:
         """The run alone, without its steps."""
@@ -124,6 +123,10 @@ class Runs:
                 tx, account_id=account_id, status=status, before=before, limit=limit + 1
             )
         return page_of(found, limit, lambda gate: Cursor(gate.opened_at, gate.id))
+
+    async def open_gates(self, tx: Tx, account_id: str) -> list[Gate]:
+        """What waits for a person, the newest first."""
+        return await store.list_gates(tx, account_id=account_id, status=GateStatus.OPEN)
 
     async def get_gate(self, account_id: str, gate_id: str) -> Gate:
         async with self._database.read() as tx:

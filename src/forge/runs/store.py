@@ -36,6 +36,11 @@ async def find_run(tx: Tx, run_id: str, *, lock: bool = False) -> RunRow | None:
     return _run_row(row) if row else None
 
 
+async def find_runs(tx: Tx, run_ids: Collection[str]) -> list[Run]:
+    found = await tx.execute(sa.select(runs).where(runs.c.id.in_(list(run_ids))))
+    return [_run_row(row).run for row in found.mappings()]
+
+
 async def list_runs(
     tx: Tx,
     account_id: str,

@@ -51,11 +51,11 @@ class SkillParts:
         self.library = Library(data_dir)
         self.knowing = Knowing(hands.database, self.library)
         self.recording = Recording(hands.events)
-        self._outgoing = Outgoing(settings.http_allow)
+        self.outgoing = Outgoing(settings.http_allow)
         self._crew = Crew(data_dir / "wasm")
         files_dir = data_dir / "skill-files"
         parts = HostParts(
-            outgoing=self._outgoing,
+            outgoing=self.outgoing,
             database=hands.database,
             secret=secret,
             environment=environment(),
@@ -109,8 +109,8 @@ class SkillParts:
         staging = data_dir / "skill-staging"
         installing = Installing(
             stages=Stages(staging),
-            repositories=Repositories(staging, self._outgoing.check_host, roots),
-            registries=Registries(database, data_dir / "registries", self._outgoing, roots),
+            repositories=Repositories(staging, self.outgoing.check_host, roots),
+            registries=Registries(database, data_dir / "registries", self.outgoing, roots),
             roots=roots,
             library=self.library,
             describe=describe_with(self.knowing),

@@ -12,6 +12,7 @@ from forge.errors import ForgeError
 from forge.runs.models import Problem
 from forge.store.engine import Tx
 from forge.workflows.definition.models import Step
+from forge.workflows.expressions import SecretMarks
 from forge.workflows.models import LogLine
 
 
@@ -77,8 +78,18 @@ class StepCall(Protocol):
     @property
     def attempt(self) -> int: ...
     @property
+    def started_at(self) -> datetime:
+        """When the step began, crashes since then disregarded."""
+        ...
+
+    @property
     def depth(self) -> int:
         """How many runs caused this one."""
+        ...
+
+    @property
+    def secrets(self) -> SecretMarks:
+        """What stands for secrets in what the step was given."""
         ...
 
     @property

@@ -1,0 +1,167 @@
+"""The run kind `workflow`: takes its turn, and carries the pinned definition out.
+
+It makes no call of the run engine's journal: what its steps came to is kept by their names (`engine/recording.py`).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from forge.errors import NotFound
+from forge.events.log import EventLog
+from forge.events.models import EventData
+from forge.kernel.background import in_background
+from forge.runs.context import RunContext, StepFailed
+from forge.runs.fencing import TakenOver, still_owned
+from forge.runs.journal import account_stream, run_stream
+from forge.runs.kinds import RunKind
+from forge.store.engine import Store, Tx
+from forge.store.outage import survives_outage
+from forge.workflows import steps_store, store
+from forge.workflows.definition.models import ConcurrencyPolicy, Definition
+from forge.workflows.engine.calling import Fenced, RunFacts
+from forge.workflows.engine.executing import Execution
+from forge.workflows.engine.ground import Correct, Ground
+from forge.workflows.engine.hands import Hands
+from forge.workflows.engine.pace import Pace, worked_s
+from forge.workflows.engine.recording import Owner, Recorder
+from forge.workflows.engine.rows import StepRow
+from forge.workflows.given import KIND, WorkflowInput
+from forge.workflows.models import WorkflowStepMoved
+from forge.workflows.steps.approval import ApprovalHand
+from forge.workflows.store import RunRow
+
+TURN_LOOK_S = 1.0
+
+Cancel = Callable[[str, str, str], Awaitable[None]]
+"""Of an account, a run, by whom."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What there is only once everything else is open."""
+
+    hands: Hands
+    correct: Correct
+    cancel: Cancel
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    row: RunRow
+    definition: Definition
+    steps: dict[str, StepRow]
+
+
+class WorkflowKind:
+    def __init__(self, database: Store, events: EventLog) -> None:
+        self._database = database
+        self._events = events
+        self.recorder = Recorder(database, events)
+        self._means: asyncio.Future[Means] = asyncio.get_running_loop().create_future()
+
+    def kind(self) -> RunKind[WorkflowInput]:
+        return RunKind(KIND, WorkflowInput, self.run, title=lambda given: given.workflow_name)
+
+    def provide(self, means: Means) -> None:
+        """Runs that were taken up before wait for this."""
+        self._means.set_result(means)
+
+    async def run(self, context: RunContext, given: WorkflowInput) -> JsonValue:
+        means = await asyncio.shield(self._means)
+        loaded = await self._load(context.run_id, given)
+        pace = Pace(
+            loaded.definition.timeout_secs,
+            worked_s(row.summary for row in loaded.steps.values()),
+            loaded.definition.parallel,
+        )
+        async with in_background(pace.show(context), f"status of run {context.run_id}"):
+            await self._take_turn(context, loaded, pace, means.cancel)
+            ground = self._ground(context, loaded, pace, means)
+            ended = await Execution(loaded.definition, ground, _names(loaded)).run()
+        if ended.failure is not None:
+            raise StepFailed(ended.failure.title, ended.failure.problem)
+        return ended.output
+
+    @survives_outage
+    async def _load(self, run_id: str, given: WorkflowInput) -> _Loaded:
+        async with self._database.read() as tx:
+            row = await store.find_run(tx, run_id)
+            version = await store.find_version(tx, given.workflow_id, given.number)
+            if row is None or version is None:
+                raise NotFound("The definition this run was started with is gone.")
+            return _Loaded(row, version.parsed, await steps_store.load(tx, run_id))
+
+    def _ground(self, context: RunContext, loaded: _Loaded, pace: Pace, means: Means) -> Ground:
+        row, owner = loaded.row, Owner(context.run_id, context.run.attempt)
+        facts = RunFacts(
+            run_id=row.run_id,
+            account_id=context.account_id,
+            workflow_id=row.workflow_id,
+            workflow_name=row.workflow_name,
+            depth=row.depth,
+        )
+
+        async def write(step: StepRow, told: tuple[EventData, ...]) -> None:
+            await self.recorder.write(owner, (step,), told)
+
+        hands = Hands({**means.hands.by_type, "approval": ApprovalHand(context)})
+        return Ground(facts, hands, means.correct, pace, write, self._fenced(owner), loaded.steps)
+
+    def _fenced(self, owner: Owner) -> Fenced:
+        async def fenced(function: Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]) -> JsonValue:
+            async with self._database.begin() as tx:
+                if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
+                    raise TakenOver
+                row, value = await function(tx)
+                await steps_store.save(tx, owner.run_id, [row])
+                await self._events.append(tx, run_stream(owner.run_id), WorkflowStepMoved(step=row.summary))
+                return value
+
+        return fenced
+
+    async def _take_turn(self, context: RunContext, loaded: _Loaded, pace: Pace, cancel: Cancel) -> None:
+        """No more runs of a workflow at a time than it says: those that came first go first."""
+        limit = loaded.definition.concurrency
+        if limit is None or loaded.steps:
+            return
+        before = await self._before(loaded.row)
+        if loaded.definition.concurrency_policy is ConcurrencyPolicy.CANCEL_PREVIOUS:
+            for run_id in before:
+                await cancel(context.account_id, run_id, f"run {context.run_id}")
+            return
+        if len(before) < limit:
+            return
+        with pace.waiting(None, works=False):
+            while len(await self._before(loaded.row)) >= limit:
+                await self._news(context.account_id)
+
+    @survives_outage
+    async def _before(self, row: RunRow) -> list[str]:
+        async with self._database.read() as tx:
+            return await store.active(tx, row.workflow_id, older_than=row)
+
+    async def _news(self, account_id: str) -> None:
+        """Something happened to a run of theirs; or a while has passed."""
+        stream = account_stream(account_id)
+        following = self._events.hub.follow(stream, await self._events.last_seq(stream))
+        try:
+            async with asyncio.timeout(TURN_LOOK_S):
+                async for batch in following:
+                    if batch:
+                        return
+        except TimeoutError:
+            return
+        finally:
+            await following.aclose()
+
+
+def _names(loaded: _Loaded) -> dict[str, JsonValue]:
+    """The variables of templates, but for the steps."""
+    row = loaded.row
+    about: dict[str, Any] = {"id": row.workflow_id, "name": row.workflow_name, "run_id": row.run_id}
+    about |= {"trigger": row.about, "status": "running", "error": None}
+    return {"inputs": row.inputs, "trigger": row.payload, "workflow": about}

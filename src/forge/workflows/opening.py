@@ -1,0 +1,101 @@
+"""Puts the parts of workflows together: their runs before there are runs, what people use after."""
+
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+from forge.accounts.address import OwnAddress
+from forge.accounts.vault import Vault
+from forge.agents.hands import Hands as AgentHands
+from forge.audits.service import Audits
+from forge.bots.opening import BotHouse
+from forge.errors import Conflict, NotFound
+from forge.events.log import EventLog
+from forge.runs.kinds import RunKind
+from forge.runs.service import Runs
+from forge.skills.opening import SkillParts
+from forge.store.engine import Store
+from forge.workflows.correcting import Correcting
+from forge.workflows.engine.hands import Hands
+from forge.workflows.given import WorkflowInput
+from forge.workflows.kind import Means, WorkflowKind
+from forge.workflows.knowing import Knowing
+from forge.workflows.running import WorkflowRuns
+from forge.workflows.service import Workflows
+from forge.workflows.starting import Starting
+from forge.workflows.steps.agent import AgentHand
+from forge.workflows.steps.audit import AuditHand
+from forge.workflows.steps.code import CodeHand
+from forge.workflows.steps.http import HttpHand
+from forge.workflows.steps.skill import SkillHand
+from forge.workflows.steps.sub_workflow import SubWorkflowHand
+from forge.workflows.steps.waiting import WaitHand
+from forge.workspace.service import Workspaces
+
+
+@dataclass(frozen=True)
+class WorkflowHouse:
+    """What people use."""
+
+    workflows: Workflows
+    runs: WorkflowRuns
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What steps need of the rest of the house."""
+
+    bots: BotHouse
+    skills: SkillParts
+    audits: Audits
+    workspaces: Workspaces
+    vault: Vault
+
+
+class WorkflowParts:
+    def __init__(self, hands: AgentHands, address: OwnAddress) -> None:
+        self._database: Store = hands.database
+        self._events: EventLog = hands.events
+        self._gateway = hands.gateway
+        self._address = address
+        self._kind = WorkflowKind(hands.database, hands.events)
+
+    def kind(self) -> RunKind[WorkflowInput]:
+        return self._kind.kind()
+
+    @asynccontextmanager
+    async def open(self, runs: Runs, near: Neighbours, *, is_server: bool) -> AsyncGenerator[WorkflowHouse]:
+        starting = Starting(runs)
+
+        async def cancel(account_id: str, run_id: str, by: str) -> None:
+            with suppress(Conflict, NotFound):  # it has ended meanwhile
+                await runs.cancel(account_id, run_id, by=by)
+
+        self._kind.provide(Means(self._hands(near, starting), Correcting(self._gateway).rewrite, cancel))
+        yield WorkflowHouse(
+            workflows=Workflows(self._database, self._events, runs, self._knowing(near), self._address),
+            runs=WorkflowRuns(self._database, runs, starting),
+        )
+
+    def _hands(self, near: Neighbours, starting: Starting) -> Hands:
+        database, events, bots = self._database, self._events, near.bots
+        return Hands(
+            {
+                "agent": AgentHand(bots.bots, bots.asking, bots.answers),
+                "skill": SkillHand(near.skills.runner),
+                "code": CodeHand(near.skills.runner),
+                "http": HttpHand(near.skills.outgoing, near.vault.resolve),
+                "audit": AuditHand(near.audits, near.workspaces, database, events),
+                "wait": WaitHand(),
+                "sub_workflow": SubWorkflowHand(database, events, starting.start_child),
+            }
+        )
+
+    def _knowing(self, near: Neighbours) -> Knowing:
+        async def skills(_account_id: str) -> Collection[str]:
+            return await near.skills.library.names()
+
+        async def secrets(_account_id: str) -> Collection[str]:
+            return [secret.name for secret in await near.vault.list()]
+
+        return Knowing(self._database, near.bots.bots.slugs, skills, secrets)

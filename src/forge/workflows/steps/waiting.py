@@ -1,0 +1,48 @@
+"""Waiting for a time. It is counted from when the step began, whatever restarts happen meanwhile."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+from forge.kernel.clock import now
+from forge.workflows.definition.models import LONGEST_S, WaitConfig
+from forge.workflows.engine.hands import Done, StepCall, StepError
+
+
+class WaitHand:
+    async def do(self, call: StepCall, config: WaitConfig) -> Done:
+        began = call.started_at
+        until = _until(config, began)
+        if until > now():
+            async with call.waits(f"Until {until.isoformat(timespec='seconds')}.", until):
+                await asyncio.sleep((until - now()).total_seconds())
+        return Done({"type": "wait", "waited_secs": round(max(0.0, (now() - began).total_seconds()), 3)})
+
+
+def _until(config: WaitConfig, began: datetime) -> datetime:
+    if config.until is not None:
+        return _time(config.until)
+    try:
+        seconds = float(config.seconds or 0)
+    except ValueError as error:
+        raise StepError("bad_time", f"seconds is no number: {config.seconds!r:.100}.") from error
+    if not 0 <= seconds <= LONGEST_S:
+        raise StepError("bad_time", f"A step waits for {LONGEST_S:,} seconds at most; this says {seconds:g}.")
+    return began + timedelta(seconds=seconds)
+
+
+def _time(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise StepError(
+            "bad_time", f"This is no time: {text!r:.100}.", hint="Such as 2026-12-01T09:00:00+01:00."
+        ) from error
+    if moment.tzinfo is None:
+        raise StepError(
+            "bad_time",
+            f"{text} does not say its time zone.",
+            hint="Such as 2026-12-01T09:00:00+01:00, or …Z.",
+        )
+    if moment > now() + timedelta(seconds=LONGEST_S):
+        raise StepError("bad_time", f"{text} is more than a year away.")
+    return moment

@@ -1,0 +1,430 @@
+"""How steps follow one another, through the API, on both databases."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.support.live import Live
+from tests.workflows.making import Bench, code, statuses, step
+
+
+@pytest.fixture
+def bench(live_forge: Live) -> Bench:
+    return Bench(live_forge)
+
+
+async def test_what_one_step_gives_goes_into_the_next(bench: Bench):
+    run = await bench.run(
+        "chain",
+        [
+            code("double", "return {n: input.n * 2, words: ['a', 'b']};", input={"n": "{{ inputs.n }}"}),
+            code(
+                "tell",
+                "return input.text;",
+                "double",
+                input={
+                    "text": "{{ steps.double.output.output.n }} {{ steps.double.output.output.words[1] }}"
+                },
+            ),
+        ],
+        {"n": 21},
+        inputs={"n": {"type": "integer", "required": True}},
+        outputs={"said": "{{ steps.tell.output.output }}", "n": "{{ steps.double.output.output.n }}"},
+    )
+    assert run["status"] == "completed", run["error"]
+    assert run["output"] == {"said": "42 b", "n": 42}
+    steps = await bench.steps(run)
+    assert steps["double"]["input"]["input"] == {"n": 21}
+    assert steps["tell"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
+
+
+async def test_a_step_begins_as_soon_as_its_own_dependencies_are_settled(bench: Bench):
+    """Not with the slowest of its wave."""
+    run = await bench.run(
+        "race",
+        [
+            step("slow", "wait", seconds=1.0),
+            step("quick", "wait", seconds=0),
+            step("after_quick", "wait", "quick", seconds=0),
+            step("both", "wait", ["slow", "after_quick"], seconds=0),
+        ],
+    )
+    steps = {one["key"]: one for one in run["steps"]}
+    assert steps["after_quick"]["finished_at"] < steps["slow"]["finished_at"] <= steps["both"]["started_at"]
+
+
+async def test_only_the_chosen_branch_runs_and_the_join_runs_after_it(bench: Bench):
+    steps = [
+        step("check", "conditional", condition="inputs.n > 10", then_steps=["big"], else_steps=["small"]),
+        step("big", "wait", seconds=0),
+        step("small", "wait", seconds=0),
+        step("after_small", "wait", "small", seconds=0),
+        step("join", "wait", ["big", "after_small"], seconds=0),
+    ]
+    run = await bench.run("branch", steps, {"n": 11}, inputs={"n": {}})
+    assert statuses(run) == {
+        "check": "completed",
+        "big": "completed",
+        "small": "skipped",
+        "after_small": "skipped",
+        "join": "completed",
+    }
+    assert (await bench.outputs(run))["check"] == {
+        "type": "branch",
+        "condition_met": True,
+        "selected_steps": ["big"],
+    }
+
+
+async def test_a_condition_that_is_false_skips_its_step_and_what_depends_on_it_alone(bench: Bench):
+    run = await bench.run(
+        "conditions",
+        [
+            step("a", "wait", seconds=0, condition="trigger.go"),
+            step("b", "wait", "a", seconds=0),
+            step("c", "wait", seconds=0),
+            step("d", "wait", ["a", "c"], seconds=0),
+        ],
+        {"go": False},
+    )
+    assert statuses(run) == {"a": "skipped", "b": "skipped", "c": "completed", "d": "completed"}
+
+
+async def test_a_loop_over_items_has_a_scope_for_each(bench: Bench):
+    run = await bench.run(
+        "each",
+        [
+            step("each", "loop", items="{{ inputs.words }}", body_steps=["shout", "count"], parallel=2),
+            code("shout", "return input.w + '!';", input={"w": "{{ loop.item }}"}),
+            code(
+                "count",
+                "return input;",
+                "shout",
+                input={"i": "{{ loop.index }}", "w": "{{ steps.shout.output.output }}"},
+            ),
+            code(
+                "after",
+                "return input;",
+                "each",
+                input={
+                    "all": "{{ steps.each.output.results.map(r, r.shout.output) }}",
+                    "last": "{{ steps.count.output.output.w }}",
+                    "second": "{{ steps.each.iterations[1].count.output.i }}",
+                },
+            ),
+        ],
+        {"words": ["a", "b", "c"]},
+        inputs={"words": {"type": "array"}},
+    )
+    assert run["status"] == "completed", run["error"]
+    outputs = await bench.outputs(run)
+    assert outputs["each"] == {"type": "loop", "iterations": 3, "completed": True}
+    assert outputs["each[1]/count"]["output"] == {"i": 1, "w": "b!"}
+    assert outputs["after"]["output"] == {"all": ["a!", "b!", "c!"], "last": "c!", "second": 1}
+
+
+async def test_a_loop_goes_on_while_its_condition_is_true_and_ends_at_its_cap(bench: Bench):
+    body = code("inc", "return input.i + 1;", input={"i": "{{ loop.index }}"})
+    run = await bench.run(
+        "until", [step("again", "loop", condition="loop.index < 3", body_steps=["inc"]), body]
+    )
+    assert (await bench.outputs(run))["again"] == {"type": "loop", "iterations": 3, "completed": True}
+    run = await bench.run(
+        "capped", [step("again", "loop", condition="true", max_iterations=5, body_steps=["inc"]), body]
+    )
+    assert (await bench.outputs(run))["again"] == {"type": "loop", "iterations": 5, "completed": False}
+
+
+async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(bench: Bench):
+    run = await bench.run(
+        "fails",
+        [
+            step("slow", "wait", seconds=60),
+            code("bad", "throw new Error('no');"),
+            step("never", "wait", "bad", seconds=0),
+            code("clean", "return input;", input={"how": "{{ workflow.status }}: {{ workflow.error.code }}"}),
+        ],
+        **{"finally": ["clean"]},
+    )
+    assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")
+    assert statuses(run) == {"bad": "failed", "slow": "cancelled", "clean": "completed"}
+    assert (await bench.outputs(run))["clean"]["output"] == {"how": "failed: code_raised"}
+
+
+async def test_an_error_may_be_gone_past_or_go_to_a_handler(bench: Bench):
+    run = await bench.run(
+        "errors",
+        [
+            code("a", "throw new Error('no');", on_error="continue"),
+            code("b", "return input;", "a", input={"why": "{{ steps.a.error.code }}"}),
+            code("c", "throw new Error('no');", on_error={"goto": "mend"}),
+            step("d", "wait", "c", seconds=0),
+            code("mend", "return 'mended';"),
+        ],
+    )
+    assert run["status"] == "completed", run["error"]
+    assert statuses(run) == {
+        "a": "failed",
+        "b": "completed",
+        "c": "failed",
+        "d": "skipped",
+        "mend": "completed",
+    }
+    assert (await bench.outputs(run))["b"]["output"] == {"why": "code_raised"}
+
+
+async def test_a_handler_nobody_needs_is_skipped(bench: Bench):
+    run = await bench.run(
+        "fine", [step("c", "wait", seconds=0, on_error={"goto": "mend"}), step("mend", "wait", seconds=0)]
+    )
+    assert statuses(run) == {"c": "completed", "mend": "skipped"}
+
+
+async def test_an_unresolved_reference_is_an_error_that_names_it(bench: Bench):
+    run = await bench.run("typo", [code("a", "return 1;", input={"x": "{{ trigger.nope.deep }}"})])
+    assert run["status"] == "failed"
+    assert "trigger.nope" in run["error"]["message"]
+
+
+async def test_attempts_are_kept_and_back_off(bench: Bench):
+    retry = {"max_attempts": 3, "delay_secs": 0.05, "retry_on": ["code_raised"], "jitter": 0}
+    run = await bench.run("again", [code("bad", "throw new Error('no');", retry=retry)])
+    steps = await bench.steps(run)
+    attempts = steps["bad"]["attempts"]
+    assert [(one["number"], one["error"]["code"], one["retry_in_s"]) for one in attempts] == [
+        (1, "code_raised", 0.05),
+        (2, "code_raised", 0.1),
+        (3, "code_raised", None),
+    ]
+    assert (run["status"], steps["bad"]["attempt"]) == ("failed", 3)
+
+
+async def test_an_approval_waits_and_then_goes_on(bench: Bench):
+    await bench.create(
+        "ask",
+        [
+            step("ok", "approval", prompt="Send {{ inputs.what }}?"),
+            code("sent", "return input;", "ok", input={"by": "{{ steps.ok.output.comment }}"}),
+            step("refused", "wait", seconds=0),
+        ],
+        inputs={"what": {}},
+    )
+    run_id = await bench.trigger("ask", what="it")
+    run = await bench.until(run_id, "waiting")
+    (gate,) = run["gates"]
+    assert (gate["kind"], gate["body"], gate["payload"]["step"]) == ("approval", "Send it?", "ok")
+    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={"comment": "go"})
+    run = await bench.until(run_id)
+    assert run["status"] == "completed", run["error"]
+    assert (await bench.outputs(run))["sent"]["output"] == {"by": "go"}
+
+
+async def test_a_rejection_skips_what_depends_on_it_and_runs_what_is_meant_for_it(bench: Bench):
+    await bench.create(
+        "ask",
+        [
+            step("ok", "approval", prompt="Sure?", rejected_steps=["sorry"]),
+            step("sent", "wait", "ok", seconds=0),
+            step("sorry", "wait", seconds=0),
+        ],
+    )
+    run_id = await bench.trigger("ask")
+    await bench.until(run_id, "waiting")
+    await bench.ask("POST", f"/workflow-runs/{run_id}/reject", json={"comment": "no"})
+    run = await bench.until(run_id)
+    assert statuses(run) == {"ok": "completed", "sent": "skipped", "sorry": "completed"}
+    status, error = await bench.refused("POST", f"/workflow-runs/{run_id}/approve", json={})
+    assert (status, error["message"]) == (409, "Nothing here waits for an approval.")
+
+
+async def test_time_that_is_over_is_no_refusal(bench: Bench):
+    run = await bench.run("ask", [step("ok", "approval", prompt="Sure?", timeout_secs=0.2)])
+    assert (run["status"], run["error"]["code"]) == ("failed", "approval_expired")
+
+
+async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Bench):
+    await bench.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
+    run_id = await bench.trigger("ask")
+    async with asyncio.timeout(20):
+        while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    assert (await bench.ask("GET", f"/workflow-runs/{run_id}"))["status"] == "running"
+    run = await bench.until(run_id, "waiting")
+    assert statuses(run) == {"ok": "waiting", "busy": "completed"}
+
+
+_BUSY = "let n = 0; for (let i = 0; i < 2e7; i++) n += i % 7; return n;"
+
+
+async def test_a_workflow_in_a_workflow_is_a_run_of_its_own(bench: Bench):
+    await bench.create(
+        "inner",
+        [code("x", "return input.a + 1;", input={"a": "{{ inputs.a }}"})],
+        inputs={"a": {"required": True}},
+        outputs={"b": "{{ steps.x.output.output }}"},
+    )
+    run = await bench.run("outer", [step("call", "sub_workflow", workflow_name="inner", input={"a": 1})])
+    assert run["status"] == "completed", run["error"]
+    output = (await bench.outputs(run))["call"]
+    assert output == {
+        "type": "sub_workflow",
+        "workflow": "inner",
+        "run_id": run["children"][0],
+        "output": {"b": 2},
+    }
+    child = await bench.ask("GET", f"/workflow-runs/{run['children'][0]}")
+    assert (child["parent_id"], child["trigger"]) == (run["id"], "sub_workflow")
+
+
+async def test_workflows_do_not_start_each_other_for_ever(bench: Bench):
+    run = await bench.run("self", [step("again", "sub_workflow", workflow_name="self", input={})])
+    assert run["status"] == "failed"
+    assert "chain of workflows" in run["error"]["message"]
+    runs = await bench.ask("GET", "/workflows/self/runs")
+    assert len(runs) == 6
+
+
+async def test_cancelling_stops_all_of_it_within_a_second(bench: Bench):
+    await bench.create("inner", [step("w", "wait", seconds=60)])
+    await bench.create(
+        "outer",
+        [
+            step("call", "sub_workflow", workflow_name="inner", input={}),
+            step("each", "loop", items=[1, 2, 3], body_steps=["w"], parallel=3),
+            step("w", "wait", seconds=60),
+            step("ok", "approval", prompt="?"),
+            step("clean", "wait", seconds=0),
+        ],
+        **{"finally": ["clean"]},
+    )
+    run_id = await bench.trigger("outer")
+    await bench.until(run_id, "waiting")
+    async with asyncio.timeout(1.0):
+        run = await bench.ask("POST", f"/workflow-runs/{run_id}/cancel")
+        while bench.live.forge.runs.executing:
+            await asyncio.sleep(0.01)
+    assert (run["status"], {one["status"] for one in run["steps"]}) == ("cancelled", {"cancelled"})
+    assert "clean" not in statuses(run)
+    assert [gate["status"] for gate in run["gates"]] == ["closed"]
+    (child,) = run["children"]
+    assert (await bench.ask("GET", f"/workflow-runs/{child}"))["status"] == "cancelled"
+
+
+async def test_a_retry_keeps_what_was_completed(bench: Bench):
+    """Also the iterations of a loop before the one that failed."""
+    await bench.create(
+        "mend",
+        [
+            code("first", "return Math.random();"),
+            step("each", "loop", "first", items=[1, 2, 3], body_steps=["part"]),
+            code(
+                "part",
+                "if (input.i === 2) throw new Error('no'); return Math.random();",
+                input={"i": "{{ loop.item }}"},
+            ),
+        ],
+    )
+    failed = await bench.until(await bench.trigger("mend"))
+    assert failed["status"] == "failed"
+    assert statuses(failed) == {
+        "first": "completed",
+        "each": "failed",
+        "each[0]/part": "completed",
+        "each[1]/part": "failed",
+    }
+    again = await bench.ask("POST", f"/workflow-runs/{failed['id']}/retry")
+    run = await bench.until(again["run_id"])
+    assert run["retry_of"] == failed["id"]
+    before, after = await bench.outputs(failed), await bench.outputs(run)
+    assert after["first"] == before["first"]
+    assert after["each[0]/part"] == before["each[0]/part"]
+    kept = {one["key"] for one in run["steps"] if one["is_kept"]}
+    assert kept == {"first", "each[0]/part"}
+
+
+async def test_only_what_failed_can_be_retried_and_anything_can_be_run_again(bench: Bench):
+    run = await bench.run("fine", [code("a", "return input;", input={"n": "{{ trigger.n }}"})], {"n": 1})
+    status, error = await bench.refused("POST", f"/workflow-runs/{run['id']}/retry")
+    assert (status, error["message"]) == (409, "This run is completed: there is nothing to go on from.")
+    again = await bench.ask("POST", f"/workflow-runs/{run['id']}/rerun", json={"payload": {"n": 2}})
+    run = await bench.until(again["run_id"])
+    assert (await bench.outputs(run))["a"]["output"] == {"n": 2}
+
+
+async def test_a_run_keeps_the_version_it_was_started_with(bench: Bench):
+    await bench.create("v", [step("ok", "approval", prompt="?"), code("a", "return 1;", "ok")])
+    run_id = await bench.trigger("v")
+    await bench.until(run_id, "waiting")
+    changed = {"name": "v", "steps": [code("b", "return 2;")]}
+    assert (await bench.ask("PUT", "/workflows/v", json={"definition": changed}))["number"] == 2
+    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={})
+    run = await bench.until(run_id)
+    assert (run["number"], set(statuses(run))) == (1, {"ok", "a"})
+
+
+@pytest.mark.parametrize("policy", ["queue", "reject", "cancel_previous"])
+async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
+    await bench.create("one", [step("ok", "approval", prompt="?")], concurrency=1, concurrency_policy=policy)
+    first = await bench.trigger("one")
+    await bench.until(first, "waiting")
+    if policy == "reject":
+        status, error = await bench.refused("POST", "/workflows/one/trigger", json={})
+        assert (status, error["detail"]) == (409, {"runs": [first]})
+        return
+    second = await bench.trigger("one")
+    if policy == "queue":
+        await bench.until(second, "waiting")
+        assert (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"] == []
+        await bench.ask("POST", f"/workflow-runs/{first}/approve", json={})
+    assert (await bench.until(first))["status"] == ("completed" if policy == "queue" else "cancelled")
+    async with asyncio.timeout(20):
+        while not (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"]:
+            await asyncio.sleep(0.02)
+
+
+async def test_time_is_counted_while_it_works_and_not_while_it_waits(bench: Bench):
+    run = await bench.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
+    assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
+    run = await bench.run("patient", [step("w", "wait", seconds=1.5)], timeout_secs=0.5)
+    assert run["status"] == "completed"
+
+
+async def test_a_step_ends_when_its_time_is_over(bench: Bench):
+    run = await bench.run("slow", [code("spin", "while (true) {}", timeout_secs=0.3)])
+    assert (run["status"], run["error"]["code"]) == ("failed", "timeout")
+
+
+async def test_every_step_is_told_in_the_run_s_stream(bench: Bench):
+    run = await bench.run("told", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
+    moved = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
+    assert [(one["key"], one["status"]) for one in moved] == [("a", "completed"), ("b", "completed")]
+
+
+async def test_a_dry_run_does_nothing_and_says_what_would_be_done(bench: Bench):
+    await bench.create(
+        "dry",
+        [
+            step(
+                "get",
+                "http",
+                method="POST",
+                url="https://example.com/{{ inputs.id }}",
+                headers={"X": "{{ secrets.KEY }}"},
+            ),
+            code("use", "return 1;", "get", input={"n": "{{ steps.get.output.status }}"}),
+            step("ok", "approval", "use", prompt="Sure?"),
+            step("w", "wait", "ok", seconds=100),
+        ],
+        inputs={"id": {}},
+    )
+    body: dict[str, Any] = {"payload": {"id": 7}, "samples": {"use": {"type": "code", "output": 3}}}
+    found = await bench.ask("POST", "/workflows/dry/dry-run", json=body)
+    steps = {one["key"]: one for one in found["steps"]}
+    assert found["error"] is None
+    assert steps["get"]["output"]["url"] == "https://example.com/7"
+    assert steps["get"]["output"]["headers"] == {"X": "{{ secrets.KEY }}"}
+    assert steps["use"]["input"]["input"] == {"n": "pending_execution"}
+    assert steps["use"]["output"] == {"type": "code", "output": 3}
+    assert await bench.ask("GET", "/workflows/dry/runs") == []
