@@ -206,7 +206,7 @@ def test_a_step_has_what_went_in_came_out_and_went_wrong():
 def test_a_dry_run_says_what_each_step_would_get():
     skipped = step(key="other", status=StepStatus.SKIPPED, input={"never": 1})
     page = shown(dry_run_page(DryRun(steps=[step(input={"url": "u"}), skipped], output="done", error=None)))
-    assert page == 'fetch http  ● completed\n  {"url": "u"}\nother http  ● skipped\n\nOUTPUT\ndone'
+    assert page == 'fetch http\n  {"url": "u"}\nother http  ● skipped\n\nOUTPUT\ndone'
 
 
 def test_a_text_is_shown_as_it_is_and_all_else_as_json():

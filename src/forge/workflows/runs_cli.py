@@ -2,7 +2,6 @@
 
 import click
 
-from forge.errors import NotFound
 from forge.runs.models import RunStatus
 from forge.terminal.client import connect
 from forge.terminal.options import json_option
@@ -42,8 +41,8 @@ def status(run: str, step: str | None, as_json: bool) -> None:
     with connect() as client:
         path = run_path(find_workflow_run(client, run))
         if step is not None:
-            found = client.get(f"{path}/steps", list[StepDetail], {"key": step})
-            _print_step(found, step, as_json=as_json)
+            [found] = client.get(f"{path}/steps", list[StepDetail], {"key": step})
+            _print_step(found, as_json=as_json)
             return
         detail = client.get(path, WorkflowRunDetail)
     if as_json:
@@ -74,12 +73,10 @@ def logs(ctx: click.Context, run: str, following: bool, as_json: bool) -> None:
     ctx.exit(1 if told.status in (RunStatus.FAILED, RunStatus.CANCELLED) else 0)
 
 
-def _print_step(found: list[StepDetail], key: str, *, as_json: bool) -> None:
-    if not found:
-        raise NotFound(f"The run has no step {key!r} yet.", hint="List them: forge workflow status RUN")
+def _print_step(step: StepDetail, *, as_json: bool) -> None:
     if as_json:
-        print_json(found[0])
+        print_json(step)
         return
     from forge.workflows.show_runs import step_page
 
-    console().print(step_page(found[0]))
+    console().print(step_page(step))

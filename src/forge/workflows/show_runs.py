@@ -12,7 +12,7 @@ from rich.text import Text
 
 from forge.kernel.clock import now
 from forge.llm.show import dollars
-from forge.runs.models import GateStatus
+from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, problem_text
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean, duration
@@ -38,7 +38,7 @@ def runs_table(runs: Iterable[WorkflowRun]) -> Table:
     for run in runs:
         rows.add_row(
             words(run.id),
-            words(f"{run.workflow_name} {run.number}"),
+            words(f"{run.workflow_name} #{run.number}"),
             dot(run.status),
             words(_started_by(run)),
             _took(run) or "",
@@ -51,7 +51,7 @@ def runs_table(runs: Iterable[WorkflowRun]) -> Table:
 def run_page(run: WorkflowRunDetail) -> RenderableType:
     pairs = [
         ("run", run.id),
-        ("workflow", f"{run.workflow_name} {run.number}"),
+        ("workflow", f"{run.workflow_name} #{run.number}"),
         ("status", dot(run.status)),
         ("started by", _started_by(run)),
         ("retry of", run.retry_of),
@@ -67,7 +67,7 @@ def run_page(run: WorkflowRunDetail) -> RenderableType:
     return Group(
         key_values(pairs),
         *([Text(), steps_table(run.steps)] if run.steps else []),
-        *(part for gate in open_gates for part in (Text(), gate_page(gate))),
+        *(part for gate in open_gates for part in (Text(), question_page(run.id, gate))),
     )
 
 
@@ -110,9 +110,9 @@ def step_page(step: StepDetail) -> RenderableType:
 def dry_run_page(found: DryRun) -> RenderableType:
     parts: list[RenderableType] = []
     for step in found.steps:
-        parts.append(Text.assemble((clean(step.key), "bold"), f" {step.type.value}  ", step_words(step)))
+        parts.append(_tried(step))
         if step.input is not None and step.status is not StepStatus.SKIPPED:
-            parts.append(Padding(words(short_text(step.input), "bright_black"), (0, 0, 0, 2), expand=False))
+            parts.append(_indented(words(short_text(step.input), "bright_black")))
     parts += _value("OUTPUT", found.output)
     return Group(*parts)
 
@@ -128,8 +128,41 @@ def short_text(value: JsonValue) -> str:
     return text if len(text) <= MAX_SHORT else f"{text[: MAX_SHORT - 1]}…"
 
 
+def question_page(run_id: str, gate: Gate) -> RenderableType:
+    """What somebody is asked, and how to answer while that is still of use."""
+    if gate.kind != "approval":
+        return gate_page(gate)
+    parts: list[RenderableType] = [Text.assemble(dot(gate.status), "  ", (clean(gate.title), "bold"))]
+    if gate.body:
+        parts.append(_indented(words(gate.body.strip())))
+    if gate.status is GateStatus.OPEN:
+        until = f" ({ago(gate.expires_at, now())} it is too late)" if gate.expires_at else ""
+        step = f" --step {gate.payload['step']}"
+        parts.append(
+            _indented(
+                Text.assemble(
+                    "answer: ",
+                    (f"forge workflow approve {run_id}{clean(step)}", "bold"),
+                    f", or reject{until}",
+                )
+            )
+        )
+    return Group(*parts)
+
+
 def log_text(line: LogLine) -> Text:
     return words(line.text if line.level == "info" else f"{line.level}: {line.text}")
+
+
+def _tried(step: StepDetail) -> Text:
+    line = Text.assemble((clean(step.key), "bold"), f" {step.type.value}")
+    if step.status is StepStatus.COMPLETED:
+        return line
+    return line.append("  ").append_text(step_words(step.model_copy(update={"started_at": None})))
+
+
+def _indented(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def _started_by(run: WorkflowRun) -> str:

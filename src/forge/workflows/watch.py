@@ -5,37 +5,38 @@ from contextlib import closing, contextmanager
 
 import click
 from pydantic import JsonValue
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from forge.errors import ForgeError
 from forge.events.models import Event, EventData
 from forge.runs.models import Gate, GateAnswered, GateExpired, GateOpened, RunCompleted, RunFailed, RunStarted
-from forge.runs.show import gate_page, problem_text
+from forge.runs.show import problem_text
 from forge.runs.watched import Watched, fact_of
 from forge.terminal.client import Client
 from forge.terminal.output import console, dot, words, working
 from forge.terminal.text import clean, duration
 from forge.workflows.models import WorkflowStepLogged, WorkflowStepMoved
-from forge.workflows.show_runs import log_text, step_words, value_text
+from forge.workflows.show_runs import log_text, question_page, step_words, value_text
 
 PAGE = 1000
 MAX_SHOWN = 2000
 """Characters of an output that are told at the end of a log."""
+_DONE = {"approve": "approved", "reject": "rejected"}
 _FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in (WorkflowStepMoved, WorkflowStepLogged)}
 
 
 def follow(client: Client, run_id: str, *, as_json: bool) -> Watched:
     """Everything from its first event to its end, as it happens."""
-    return _listen(client, run_id, _teller(run_id, as_json=as_json))
+    return _listen(client, run_id, _teller(client, run_id, as_json=as_json))
 
 
 def tell(client: Client, run_id: str, *, as_json: bool) -> Watched:
     """Everything that has happened until now."""
-    watched, tell_event = Watched(), _teller(run_id, as_json=as_json)
+    watched, hear = Watched(), _teller(client, run_id, as_json=as_json)
     for event in _history(client, f"run:{run_id}"):
         watched.add(event)
-        tell_event(event, watched)
+        hear(event, watched)
     return watched
 
 
@@ -50,7 +51,7 @@ def wait(client: Client, run_id: str) -> Watched:
             if isinstance(fact, WorkflowStepMoved):
                 say(f"{fact.step.key}: {fact.step.status.value}")
             elif isinstance(fact, GateOpened):
-                _tell_gate(err, run_id, fact.gate)
+                err.print(_question(client, run_id, fact))
 
         return _listen(client, run_id, hear)
 
@@ -86,21 +87,35 @@ def _history(client: Client, stream: str) -> Iterator[Event]:
         after = found[-1].seq
 
 
-def _teller(run_id: str, *, as_json: bool) -> Hear:
-    out = console()
+def _teller(client: Client, run_id: str, *, as_json: bool) -> Hear:
     if as_json:
         return lambda event, _: click.echo(event.json)
+    out, told = console(), dict[str, str]()
 
     def hear(event: Event, watched: Watched) -> None:
         fact = _fact(event)
+        if isinstance(fact, WorkflowStepMoved) and _is_old(fact, told):
+            return
         for line in _lines(fact, watched):
             out.print(Text.assemble((f"{event.at.astimezone():%H:%M:%S}  ", "bright_black"), line))
         if isinstance(fact, GateOpened):
-            _tell_gate(out, run_id, fact.gate)
+            out.print(_question(client, run_id, fact))
         elif isinstance(fact, RunCompleted):
             _tell_output(out, run_id, fact.output)
 
     return hear
+
+
+def _is_old(fact: WorkflowStepMoved, told: dict[str, str]) -> bool:
+    """A step may move in ways a line does not show."""
+    line = step_words(fact.step).plain
+    before, told[fact.step.key] = told.get(fact.step.key), line
+    return line == before
+
+
+def _question(client: Client, run_id: str, fact: GateOpened) -> RenderableType:
+    """As it stands now: in a log it may have been answered long ago."""
+    return question_page(run_id, client.get(f"/gates/{fact.gate.id}", Gate))
 
 
 def _fact(event: Event) -> EventData | None:
@@ -118,7 +133,8 @@ def _lines(fact: EventData | None, watched: Watched) -> Iterator[Text]:
             yield Text(f"taken up again by another process, attempt {fact.attempt}", "yellow")
         case GateAnswered():
             said = f": {fact.comment}" if fact.comment else ""
-            yield words(f"{fact.option} by {fact.answered_by}{said}")
+            done = _DONE.get(fact.option, fact.option)
+            yield words(f"{done} by {fact.answered_by}{said}")
         case GateExpired():
             yield Text("nobody answered in time", "yellow")
         case RunFailed():
@@ -136,14 +152,6 @@ def _column(key: str) -> Text:
 def _end(watched: Watched) -> Text:
     took = duration(watched.last_at - watched.began_at) if watched.began_at and watched.last_at else ""
     return Text.assemble(dot(watched.status), (f"  {took}", "bright_black"))
-
-
-def _tell_gate(out: Console, run_id: str, gate: Gate) -> None:
-    options = {option.id for option in gate.options}
-    is_ours = {"approve", "reject"} <= options
-    out.print(gate_page(gate, is_being_answered=is_ours))
-    if is_ours:
-        out.print(Text.assemble("  answer: ", (f"forge workflow approve {run_id}", "bold"), ", or reject"))
 
 
 def _tell_output(out: Console, run_id: str, output: JsonValue) -> None:

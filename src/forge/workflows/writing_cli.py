@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from forge.bots.choice import find_bot
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.terminal.client import Client, connect
 from forge.terminal.given import PIPE, read_source
@@ -29,22 +30,21 @@ def create(file: str, bot: str | None, update: bool, as_json: bool) -> None:
     """
     source = read_source(file)
     with connect() as client:
-        found = _read(client, source)
-        if not found.is_usable or found.definition is None:
-            _tell_places(found.problems, file, err=True)
-            raise Invalid(f"{_name(file)} is no workflow as it is.")
-        wish: dict[str, Any] = {"source": source}
-        if bot is not None:
-            wish["definition"] = found.definition | {"owner": {"type": "bot", "slug": bot}}
-        saved = _save(client, wish, str(found.definition["name"]), file, update=update)
+        wish, name = _wish(client, source, file, bot)
+        before = _find(client, name)
+        if before is not None and not update:
+            raise Conflict(
+                f"There is a workflow {name} already.",
+                hint=f"Replace it: forge workflow create {file} --update",
+            )
+        saved = _save(client, wish, before)
     if as_json:
         print_json(saved)
         return
     _tell_places(saved.warnings, file, err=True)
-    done = "Made" if saved.number == 1 else "Saved"
-    click.echo(
-        f"{done} {clean(saved.name)}, number {saved.number}. Start it: forge workflow trigger {saved.name}"
-    )
+    done = "Made" if before is None else "Saved" if saved.number != before.number else "Nothing to change in"
+    start = f"Start it: forge workflow trigger {saved.name}"
+    click.echo(clean(f"{done} {saved.name}, number {saved.number}. {start}"))
 
 
 @click.command()
@@ -132,16 +132,31 @@ def _read(client: Client, source: str) -> Reading:
     return client.post("/workflows/read", Reading, {"source": source})
 
 
-def _save(client: Client, wish: dict[str, Any], name: str, file: str, *, update: bool) -> WorkflowDetail:
+def _wish(client: Client, source: str, file: str, bot: str | None) -> tuple[dict[str, Any], str]:
+    """What is to be saved, and under which name."""
+    found = _read(client, source)
+    if not found.is_usable or found.definition is None:
+        _tell_places(found.problems, file, err=True)
+        raise Invalid(f"{_name(file)} is no workflow as it is.")
+    wish: dict[str, Any] = {"source": source}
+    if bot is not None:
+        owner = {"type": "bot", "slug": find_bot(client, bot).slug}
+        wish["definition"] = found.definition | {"owner": owner}
+    return wish, str(found.definition["name"])
+
+
+def _find(client: Client, name: str) -> WorkflowDetail | None:
     try:
-        before = client.get(workflow_path(name), WorkflowDetail)
+        return client.get(workflow_path(name), WorkflowDetail)
     except NotFound:
+        return None
+
+
+def _save(client: Client, wish: dict[str, Any], before: WorkflowDetail | None) -> WorkflowDetail:
+    if before is None:
         return client.post("/workflows", WorkflowDetail, wish)
-    if not update:
-        raise Conflict(
-            f"There is a workflow {name} already.",
-            hint=f"Replace it: forge workflow create {file} --update",
-        )
+    if wish == {"source": before.source}:
+        return before
     return client.put(workflow_path(before.id), WorkflowDetail, wish | {"expected_number": before.number})
 
 
