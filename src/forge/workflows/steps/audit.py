@@ -9,6 +9,7 @@ from forge.audits.models import AuditReport, Finding, NewAudit, Severity, Verdic
 from forge.audits.service import Audits
 from forge.events.log import EventLog
 from forge.runs.ending import wait_for_end
+from forge.runs.models import RunStatus
 from forge.store.engine import Store, Tx
 from forge.workflows.definition.models import AuditConfig
 from forge.workflows.engine.hands import Done, StepCall, StepError
@@ -35,7 +36,9 @@ class AuditHand:
         )
         run_id = await self._start(call, wish)
         await call.link(run_id)
-        await wait_for_end(self.database, self.events, run_id)
+        run = await wait_for_end(self.database, self.events, run_id)
+        if run.status is RunStatus.CANCELLED:
+            raise StepError("cancelled", f"The audit of {workspace.name} was cancelled.")
         report = await self.audits.report(call.account_id, run_id)
         verdict = verdict_of(report)
         if verdict.value in config.fail_on:

@@ -32,6 +32,7 @@ from forge.workflows.steps.http_answer import read_answer, read_retry_after
 MAX_SENT = 8 << 20
 MOST_TOLD = 500
 """Characters of an answer in an error."""
+MOST_TITLE = 300
 IDEMPOTENCY_KEY = "idempotency-key"
 _FORM = "application/x-www-form-urlencoded"
 _PASSING = frozenset({408, 425, 429})
@@ -53,11 +54,23 @@ class _Opened:
     marks: SecretMarks
     found: Mapping[str, str]
 
-    def hide(self, text: str) -> str:
-        return str(self.marks.hide(text, self.found))
+    def hide(self, value: JsonValue) -> JsonValue:
+        return self.marks.hide(value, self.found) if self.found else value
+
+    def hide_text(self, text: str) -> str:
+        return str(self.hide(text))
 
     def reveal(self, value: JsonValue) -> JsonValue:
         return self.marks.reveal(value, self.found)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An answer, without the secrets that may have come back with it."""
+
+    title: str
+    output: dict[str, JsonValue]
+    logs: tuple[LogLine, ...]
 
 
 class HttpHand:
@@ -72,25 +85,10 @@ class HttpHand:
             response = await self._outgoing.request(_request(call, config, opened))
         except (Refused, Unsendable, Unreachable, TooLate, TooLong) as error:
             raise _failure(error, opened) from None  # whose words hold what was put in
-        took_s = time.monotonic() - began
-        asked = f"{config.method} {opened.hide(response.url)[:300]}"
-        body, oddity = await asyncio.to_thread(read_answer, response)
-        logs = [
-            LogLine(text=f"{asked}: {response.status}, {len(response.body):,} bytes in {took_s:.2f} s"),
-            *([LogLine(level="warn", text=opened.hide(oddity))] if oddity else []),
-        ]
-        if not _is_expected(config, response.status):
-            said = "" if "encoding" in body else opened.hide(response.text)
-            raise _unexpected(asked, response, said, tuple(logs))
-        output: dict[str, JsonValue] = {
-            "type": "http",
-            "status": response.status,
-            **body,
-            "body": call.secrets.hide(body["body"], opened.found),
-            "headers": call.secrets.hide(dict(response.headers), opened.found),
-            "url": opened.hide(response.url),
-        }
-        return Done(output, logs=tuple(logs))
+        told = await asyncio.to_thread(_told, config, response, opened, time.monotonic() - began)
+        if _is_expected(config, response.status):
+            return Done(told.output, logs=told.logs)
+        raise _unexpected(response, told, opened)
 
     async def _find(self, marks: SecretMarks) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -197,19 +195,40 @@ def _is_expected(config: HttpConfig, status: int) -> bool:
 
 def _failure(error: ForgeError, opened: _Opened) -> StepError:
     code = _CODES[type(error)]
-    message = opened.hide(storable(error.message))
-    return StepError(code, message, hint=error.hint and opened.hide(error.hint), may_pass=code in _MAY_PASS)
+    message = opened.hide_text(storable(error.message))
+    return StepError(
+        code, message, hint=error.hint and opened.hide_text(error.hint), may_pass=code in _MAY_PASS
+    )
 
 
-def _unexpected(asked: str, response: Response, said: str, logs: tuple[LogLine, ...]) -> StepError:
+def _told(config: HttpConfig, response: Response, opened: _Opened, took_s: float) -> _Told:
+    """Blocks for as long as reading takes."""
+    read, oddity = read_answer(response)
+    url = opened.hide_text(response.url)
+    title = f"{config.method} {url[:MOST_TITLE]}"
+    output: dict[str, JsonValue] = {
+        "type": "http",
+        "status": response.status,
+        **read,
+        "body": opened.hide(read["body"]),
+        "headers": opened.hide(dict(response.headers)),
+        "url": url,
+    }
+    line = LogLine(text=f"{title}: {response.status}, {len(response.body):,} bytes in {took_s:.2f} s")
+    odd = (LogLine(level="warn", text=opened.hide_text(oddity)),) if oddity else ()
+    return _Told(title, output, (line, *odd))
+
+
+def _unexpected(response: Response, told: _Told, opened: _Opened) -> StepError:
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
-    said = " ".join(storable(said).split())
+    text = "" if "encoding" in told.output else opened.hide_text(storable(response.text))
+    said = " ".join(text.split())
     shown = said if len(said) <= MOST_TOLD else said[: MOST_TOLD - 1] + "…"
     return StepError(
         code,
-        f"{asked} answered {status}" + (f": {shown}" if shown else " and said nothing else."),
+        f"{told.title} answered {status}" + (f": {shown}" if shown else " and said nothing else."),
         may_pass=status in _PASSING or (status >= 500 and status not in _LASTING),
         retry_after_s=read_retry_after(response.headers.get("retry-after", "")),
-        logs=logs,
+        logs=told.logs,
     )
