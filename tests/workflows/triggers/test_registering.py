@@ -8,8 +8,9 @@ from tests.workflows.triggers.conftest import ACCOUNT, STREAM, House
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 from forge.runs.journal import account_stream
-from forge.workflows.models import TriggerType, WorkflowChanged
+from forge.workflows.models import TriggerType, TriggerView, WorkflowChanged
 from forge.workflows.triggers import store as rows
+from forge.workflows.triggers.registering import views
 
 pytestmark = pytest.mark.anyio
 DAILY = {"type": "cron", "schedule": "daily at 9am", "timezone": "Europe/Berlin"}
@@ -46,9 +47,7 @@ async def test_triggers_show_what_they_are_and_when_they_are_due(house: House):
     assert due and now() < due <= now() + timedelta(days=1, hours=1)
 
 
-async def _views(house: House, workflow_id: str):
-    from forge.workflows.triggers.registering import views
-
+async def _views(house: House, workflow_id: str) -> list[TriggerView]:
     async with house.store.read() as tx:
         return (await views(tx, [workflow_id], "http://forge.test/"))[workflow_id]
 
@@ -74,7 +73,7 @@ async def test_a_path_has_one_workflow_even_while_that_is_switched_off(house: Ho
     first = await house.save(HOOK, name="first", is_enabled=False)
     with pytest.raises(Conflict, match="/deploy/api is taken by the workflow first"):
         await house.save(HOOK, name="second")
-    with pytest.raises(Conflict, match="that is being saved|second"):
+    with pytest.raises(Conflict, match=r"that is being saved|second"):
         await house.save({**HOOK, "path": "/x"}, {**HOOK, "path": "/x"}, name="second")
     await house.save(HOOK, name="first", workflow_id=first)
     await house.delete(first)
@@ -86,6 +85,7 @@ async def test_a_path_has_one_workflow_even_while_that_is_switched_off(house: Ho
     [
         {"type": "cron", "schedule": "0 0 30 2 *"},
         {"type": "cron", "schedule": "daily", "timezone": "Mars"},
+        {"type": "event", "event_type": "run.finished"},
         {"type": "file_watch", "paths": ["relative/path"]},
         {"type": "file_watch", "paths": ["/"]},
         {"type": "file_watch", "paths": ["/proc/self"]},

@@ -24,7 +24,8 @@ from forge.workflows.definition.models import (
 from forge.workflows.models import TriggerType, TriggerView
 from forge.workflows.triggers import store
 from forge.workflows.triggers.cron import read_schedule
-from forge.workflows.triggers.roots import REFUSED
+from forge.workflows.triggers.happenings import EVENT_TYPES
+from forge.workflows.triggers.roots import is_refused
 from forge.workflows.triggers.store import TriggerRow
 
 WEBHOOKS = "/webhooks"
@@ -61,7 +62,7 @@ async def register(
             "last_fired_at": known.last_fired_at if known else None,
             "error": known.error if known and is_enabled else None,
         }
-        _check_paths(trigger)
+        _check(trigger)
         if not await store.insert(tx, values):
             await _refuse_path(tx, values["path"])
     has_events = any(isinstance(one, EventTrigger) for one in definition.triggers)
@@ -92,18 +93,31 @@ def _next_at(trigger: Trigger, known: TriggerRow | None, at: datetime) -> dateti
     return (known.next_at if known else None) or schedule.next_after(at)
 
 
-def _check_paths(trigger: Trigger) -> None:
-    if not isinstance(trigger, FileWatchTrigger):
-        return
-    for text in trigger.paths:
-        path = PurePosixPath(text)
-        if not path.is_absolute() and not text.startswith("~"):
-            raise Invalid(
-                f"{text!r} cannot be watched: it does not say where it begins.",
-                hint="Write the whole path, from / on, as the server sees it.",
-            )
-        if len(path.parts) == 1 or f"/{path.parts[1]}" in REFUSED:
-            raise Invalid(f"{text!r} cannot be watched.", hint="Choose a folder with files of your own.")
+def _check(trigger: Trigger) -> None:
+    """What only the server knows."""
+    if isinstance(trigger, EventTrigger) and trigger.event_type not in EVENT_TYPES:
+        raise Invalid(
+            f"No event is called {trigger.event_type}.",
+            hint=f"There are: {', '.join(EVENT_TYPES)}.",
+            field="triggers",
+        )
+    if isinstance(trigger, FileWatchTrigger):
+        for text in trigger.paths:
+            _check_path(text)
+
+
+def _check_path(text: str) -> None:
+    path = PurePosixPath(text)
+    if not path.is_absolute() and not text.startswith("~"):
+        raise Invalid(
+            f"{text!r} cannot be watched: it does not say where it begins.",
+            hint="Write the whole path, from / on, as the server sees it.",
+            field="triggers",
+        )
+    if text.startswith("/") and is_refused(path):
+        raise Invalid(
+            f"{text!r} cannot be watched.", hint="Choose a folder with files of your own.", field="triggers"
+        )
 
 
 async def _refuse_path(tx: Tx, path: str) -> None:

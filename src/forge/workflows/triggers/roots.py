@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
-REFUSED = frozenset({"/proc", "/sys", "/dev"})
+_REFUSED = frozenset({"/proc", "/sys", "/dev"})
 MAX_FILES = 50_000
 
 
@@ -22,6 +22,11 @@ class Root:
 class Looked:
     roots: tuple[Root, ...]
     problem: str | None
+
+
+def is_refused(path: PurePath) -> bool:
+    """All there is, and what the system only makes look like files."""
+    return len(path.parts) == 1 or f"/{path.parts[1]}" in _REFUSED
 
 
 def look_at(paths: Sequence[str], own_dir: Path) -> Looked:
@@ -65,7 +70,7 @@ def _root_of(text: str, own_dir: Path) -> Root:
         raise ValueError(f"{text} does not exist on this server.") from None
     except (OSError, RuntimeError) as error:
         raise ValueError(f"{text} cannot be watched: {error}.") from None
-    if len(path.parts) == 1 or f"/{path.parts[1]}" in REFUSED:
+    if is_refused(path):
         raise ValueError(f"{text} cannot be watched.")
     if path.is_relative_to(own_dir):
         raise ValueError(f"{text} cannot be watched: Forge keeps its own files there.")

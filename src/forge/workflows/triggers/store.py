@@ -52,7 +52,12 @@ _IS_LIVE = workflows.c.is_enabled & workflows.c.deleted_at.is_(None)
 
 async def _read(tx: Tx, query: sa.Executable) -> list[TriggerRow]:
     found = await tx.execute(query)
-    return [TriggerRow(**{**row, "type": TriggerType(row["type"])}) for row in found.mappings()]
+    return [_row(dict(row)) for row in found.mappings()]
+
+
+def _row(values: dict[str, Any]) -> TriggerRow:
+    values["type"] = TriggerType(values["type"])
+    return TriggerRow(**values)
 
 
 async def list_of(tx: Tx, workflow_ids: Collection[str]) -> list[TriggerRow]:
