@@ -1,7 +1,12 @@
-/** How shortcuts are written: `k`, `?`, `end`, `mod+k` (Cmd on a Mac, else Ctrl), `g h` (one after the other). */
+/** How shortcuts are written: `k`, `?`, `end`, `mod+k` (Cmd on a Mac, else Ctrl), `mod+shift+z`, `g h` (one after the other). */
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
-const NAMES: Record<string, string> = { mod: isMac ? "⌘" : "Ctrl", enter: "↵", end: "End" };
+const NAMES: Record<string, string> = {
+  mod: isMac ? "⌘" : "Ctrl",
+  shift: isMac ? "⇧" : "Shift",
+  enter: "↵",
+  end: "End",
+};
 
 /** What to print on each key cap, in order. */
 export function keyNames(keys: string): string[] {
@@ -12,7 +17,8 @@ export function keyNames(keys: string): string[] {
 export function spell(event: KeyboardEvent): string | null {
   if (event.altKey || event.isComposing) return null;
   const key = event.key.toLowerCase();
-  return event.ctrlKey || event.metaKey ? `mod+${key}` : key;
+  if (!event.ctrlKey && !event.metaKey) return key;
+  return event.shiftKey ? `mod+shift+${key}` : `mod+${key}`;
 }
 
 const TYPED_IN = "input:not([type=checkbox],[type=radio],[type=button],[type=submit]), textarea, select";

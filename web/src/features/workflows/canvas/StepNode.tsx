@@ -7,6 +7,7 @@ import { count } from "@/ui/count";
 import { INK } from "@/ui/tone";
 import type { StepType } from "../definition/model";
 import type { Way } from "../definition/scopes";
+import { STEP_WORD } from "../words";
 import { type Box, stepsIn } from "./boxes";
 import type { StepMark } from "./contract";
 import { type BoxNode, wordOf } from "./drawing";
@@ -57,7 +58,7 @@ export function State({ mark: { status, note } }: { mark: StepMark }) {
     <>
       <Dot tone={STEP_TONE[status]} className="size-1.5" />
       <span className={clsx("truncate", status === "completed" ? "text-dim" : INK[STEP_TONE[status]])}>
-        {status}
+        {STEP_WORD[status]}
       </span>
       {note && <span className="mono ml-auto truncate text-[11px]">{note}</span>}
     </>

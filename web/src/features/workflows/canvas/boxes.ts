@@ -100,3 +100,19 @@ export function shownAs(boxes: readonly Box[]): Map<string, string> {
   for (const box of boxes) walk(box);
   return shown;
 }
+
+/** Steps among the ids of boxes: a group or a folded frame stands for all that is in it. */
+export function stepsAmong(boxes: readonly Box[], ids: readonly string[]): string[] {
+  const found = new Set<string>();
+  const walk = (box: Box) => {
+    const isChosen = ids.includes(box.id);
+    if (isChosen && (box.kind === "group" || box.isFolded)) {
+      for (const id of stepsIn(box)) found.add(id);
+      return;
+    }
+    if (isChosen && box.step) found.add(box.step.id);
+    for (const member of box.members) walk(member);
+  };
+  for (const box of boxes) walk(box);
+  return [...found];
+}

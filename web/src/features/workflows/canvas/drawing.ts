@@ -1,6 +1,7 @@
 /** A layout as the nodes and edges that are put on the canvas. */
 import { type Edge, MarkerType, type Node } from "@xyflow/react";
 import type { Link, Way } from "../definition/scopes";
+import { STEP_WORD } from "../words";
 import { type Box, shownAs, stepsIn } from "./boxes";
 import type { CanvasView, StepMark } from "./contract";
 import type { Layout, Rect } from "./layout";
@@ -65,7 +66,7 @@ function markOf(box: Box, { marks }: Shown): StepMark | null {
 
 function labelOf({ title, step, kind, isFolded }: Box, mark: StepMark | null, mistakes: number): string {
   const what = step ? `${STEP_LOOKS[step.type].word} step` : kind;
-  const words = [title, what, isFolded && "folded", mark?.status, mark?.note];
+  const words = [title, what, isFolded && "folded", mark && STEP_WORD[mark.status], mark?.note];
   return [...words, mistakes > 0 && `${mistakes} to mend`].filter(Boolean).join(", ");
 }
 

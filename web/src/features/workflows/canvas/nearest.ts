@@ -3,7 +3,10 @@ import type { Rect } from "./layout";
 
 export type Direction = "up" | "down" | "left" | "right";
 
-/** The nearest in that direction; what lies to the side counts as farther away. Null at the edge. */
+/** Steps stand in rows: up and down lead to the next row, left and right stay in theirs. */
+const ASIDE: Record<Direction, number> = { up: 0.5, down: 0.5, left: 2, right: 2 };
+
+/** The nearest in that direction; null at the edge. */
 export function nearest(rects: ReadonlyMap<string, Rect>, from: string, direction: Direction): string | null {
   const start = rects.get(from);
   if (!start) return null;
@@ -12,7 +15,7 @@ export function nearest(rects: ReadonlyMap<string, Rect>, from: string, directio
     if (id === from) continue;
     const [ahead, aside] = offset(start, rect, direction);
     if (ahead <= 0) continue;
-    const distance = ahead + 2 * Math.abs(aside);
+    const distance = ahead + ASIDE[direction] * Math.abs(aside);
     if (!best || distance < best.distance) best = { id, distance };
   }
   return best?.id ?? null;

@@ -1,7 +1,7 @@
 import { useReactFlow } from "@xyflow/react";
 import { type FocusEvent, type KeyboardEvent, type RefObject, useState } from "react";
 import { duplicated, removed } from "../definition/steps";
-import { type Box, stepsIn } from "./boxes";
+import { type Box, stepsAmong } from "./boxes";
 import type { CanvasView } from "./contract";
 import type { Layout, Rect } from "./layout";
 import { type Direction, nearest } from "./nearest";
@@ -73,7 +73,8 @@ export function useKeys({ box, definition, layout, selected, onSelect, onOpen, o
     const isMod = ctrlKey || metaKey;
     if (key === "Escape" && selected.length > 0) onSelect([]);
     else if (key === "a" && isMod) onSelect(definition.steps.map((step) => step.id));
-    else if (onChange) return onWriting(key, isMod, stepsAmong(layout, chosenBy(selected, idOf(target))));
+    else if (onChange)
+      return onWriting(key, isMod, stepsAmong(layout.boxes, chosenBy(selected, idOf(target))));
     else return false;
     return true;
   };
@@ -100,20 +101,6 @@ const idOf = (target: EventTarget): string | null =>
 
 const chosenBy = (selected: readonly string[], focused: string | null): readonly string[] =>
   selected.length > 0 ? selected : focused ? [focused] : [];
-
-/** Steps among the ids of boxes: a group or a folded frame stands for all that is in it. */
-export function stepsAmong({ boxes }: Layout, ids: readonly string[]): string[] {
-  const found = new Set<string>();
-  const walk = (box: Box, isIn: boolean) => {
-    const isChosen = isIn || ids.includes(box.id);
-    if (isChosen && box.step) found.add(box.step.id);
-    const isWhole = isChosen && (box.kind === "group" || box.isFolded);
-    if (isWhole) for (const id of stepsIn(box)) found.add(id);
-    else for (const member of box.members) walk(member, false);
-  };
-  for (const box of boxes) walk(box, false);
-  return [...found];
-}
 
 /** What the focus can be on: everything that is drawn but the frame of `finally`. */
 function visibleIn({ boxes, rects }: Layout): Map<string, Rect> {

@@ -18,6 +18,8 @@ export type Move<State> =
     }
   | { do: "undo" }
   | { do: "redo" }
+  /** The same in other words: nothing that could be undone. */
+  | { do: "adopt"; to: State }
   /** Something else is shown from now on: there is no way back. */
   | { do: "begin"; with: State };
 
@@ -33,6 +35,7 @@ export const begun = <State>(present: State): History<State> => ({
 
 export function moving<State>(history: History<State>, move: Move<State>): History<State> {
   if (move.do === "begin") return begun(move.with);
+  if (move.do === "adopt") return { ...history, present: move.to, last: null };
   if (move.do === "undo") return undone(history);
   if (move.do === "redo") return redone(history);
   const { to, about, at } = move;

@@ -1,9 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { workflowQuery } from "@/api/workflows";
+import { ErrorState } from "@/ui/ErrorState";
 import { Page } from "@/ui/Page";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { OpenedWorkflow } from "./OpenedWorkflow";
 
+const route = getRouteApi("/shell/workflows/$ref/edit");
+
+/** A workflow that is saved, to change. */
 export function EditWorkflowPage() {
+  const { ref } = route.useParams();
+  const workflow = useQuery(workflowQuery(ref));
+  if (workflow.data) return <OpenedWorkflow workflow={workflow.data} />;
   return (
-    <Page title="Workflow">
-      <p className="p-4 text-dim">The editor comes here.</p>
+    <Page title="Edit" crumbs={[{ label: "Workflows", to: "/workflows" }]}>
+      {workflow.isLoadingError ? (
+        <ErrorState error={workflow.error} retry={workflow.refetch} />
+      ) : (
+        <SkeletonRows rows={8} label="Loading the workflow" />
+      )}
     </Page>
   );
 }

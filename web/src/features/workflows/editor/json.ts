@@ -30,3 +30,6 @@ export function readJson(text: string): Read {
   if (isMeant) return { problem: 'This is no JSON yet. Templates in it stand in quotes: "{{ … }}".' };
   return { value: text, problem: null };
 }
+
+export const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -68,7 +68,10 @@ const rowsOf = <Value,>(value: Readonly<Record<string, Value>>): Row<Value>[] =>
   Object.entries(value).map(([name, value], key) => ({ key, name, value }));
 
 /** The first of several with the same name counts. */
-const pairsOf = <Value,>(rows: readonly Row<Value>[]): Record<string, Value> =>
-  Object.fromEntries(rows.toReversed().flatMap(({ name, value }) => (name ? [[name, value]] : [])).reverse());
+function pairsOf<Value>(rows: readonly Row<Value>[]): Record<string, Value> {
+  const pairs: Record<string, Value> = {};
+  for (const { name, value } of rows) if (name && !Object.hasOwn(pairs, name)) pairs[name] = value;
+  return pairs;
+}
 
 const nextKey = (rows: readonly Row<unknown>[]): number => Math.max(-1, ...rows.map(({ key }) => key)) + 1;

@@ -27,7 +27,10 @@ export function StepsField({ label, hint, definition, value, choices, onAdd, onR
       {value.length > 0 && (
         <ul className="mb-1.5 flex flex-wrap gap-1">
           {value.map((step) => (
-            <li key={step} className="flex max-w-full items-center rounded-md border border-line bg-raised pl-2">
+            <li
+              key={step}
+              className="flex max-w-full items-center rounded-md border border-line bg-raised pl-2"
+            >
               <span className="truncate">{named(step)}</span>
               <button
                 type="button"

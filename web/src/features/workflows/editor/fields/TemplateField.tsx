@@ -18,7 +18,14 @@ type Props = {
 };
 
 /** A text in which expressions are filled in, with a list of what they can refer to. */
-export function TemplateField({ value, references, onChange, isExpression = false, rows = 1, ...rest }: Props) {
+export function TemplateField({
+  value,
+  references,
+  onChange,
+  isExpression = false,
+  rows = 1,
+  ...rest
+}: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const insert = (reference: string) => {
     const field = area.current;

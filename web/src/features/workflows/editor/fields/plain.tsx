@@ -120,7 +120,10 @@ export function Section({
   const id = useId();
   return (
     <details open={isOpen} className="group border-t border-line pt-2" aria-labelledby={id}>
-      <summary id={id} className="cursor-pointer rounded-sm py-1 text-xs font-semibold text-dim hover:text-ink">
+      <summary
+        id={id}
+        className="cursor-pointer rounded-sm py-1 text-xs font-semibold text-dim hover:text-ink"
+      >
         {title}
       </summary>
       <div className="space-y-3 pt-2 pb-1">{children}</div>

@@ -1,0 +1,59 @@
+import { Play } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import type { WorkflowDetail } from "@/api/types";
+import { Button } from "@/ui/Button";
+import { refOf } from "../words";
+import { Conflict } from "./Conflict";
+import { draftOf, useSaving } from "./useSaving";
+import { useWriting } from "./useWriting";
+import { WorkflowEditor } from "./WorkflowEditor";
+
+const StartSaved = lazy(() =>
+  import("../start/StartSaved").then(({ StartSaved }) => ({ default: StartSaved })),
+);
+
+/** The editor over a workflow that others may save as well. Nothing but the person's own decision replaces what they did. */
+export function OpenedWorkflow({ workflow }: { workflow: WorkflowDetail }) {
+  const writing = useWriting(draftOf(workflow));
+  const saving = useSaving(workflow, writing);
+  const [isStarting, setStarting] = useState(false);
+  const isOutdated = workflow.number > saving.workflow.number && !saving.isPending;
+  // Whoever has changed nothing sees it as it is.
+  if (isOutdated && !saving.isDirty) saving.begin(workflow);
+  const ref = refOf(saving.workflow);
+  return (
+    <>
+      <WorkflowEditor
+        title="Edit"
+        crumbs={[
+          { label: "Workflows", to: "/workflows" },
+          { label: saving.workflow.name, to: `/workflows/${ref}` },
+        ]}
+        writing={writing}
+        saving={saving}
+        reference={workflow.id}
+        actions={
+          <Button disabled={saving.isDirty} onClick={() => setStarting(true)}>
+            <Play size={13} aria-hidden /> <span className="max-sm:sr-only">Run</span>
+          </Button>
+        }
+        notice={isOutdated && saving.isDirty && <Meanwhile name={workflow.name} />}
+      />
+      {saving.conflict && <Conflict {...saving.conflict} isBusy={saving.isPending} />}
+      {isStarting && (
+        <Suspense fallback={null}>
+          <StartSaved reference={workflow.id} close={() => setStarting(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Meanwhile({ name }: { name: string }) {
+  return (
+    <p role="status" className="wash-wait m-2 rounded-md border px-3 py-1.5">
+      {name} was saved while you were changing it. What you did is still here; when you save, you are asked
+      whose version counts.
+    </p>
+  );
+}

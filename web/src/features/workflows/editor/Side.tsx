@@ -1,0 +1,47 @@
+import type { WorkflowPlace } from "@/api/types";
+import { type Definition, stepOf } from "../definition/model";
+import type { Change } from "./forms/form";
+import { SelectionPanel } from "./SelectionPanel";
+import { StepPanel } from "./StepPanel";
+import { SettingsPanel } from "./settings/SettingsPanel";
+import { TrialPanel } from "./TrialPanel";
+
+/** What is beside the canvas while no step is selected. */
+export type SideView = "settings" | "trial" | null;
+
+type Props = {
+  definition: Definition;
+  /** The steps that are selected. */
+  ids: readonly string[];
+  view: SideView;
+  problems: readonly WorkflowPlace[];
+  reference: string | null;
+  change: Change;
+  select: (ids: readonly string[]) => void;
+  close: () => void;
+};
+
+/** Beside the canvas: the selected step, several of them, a dry run, or the workflow as a whole. */
+export function Side({ definition, ids, view, problems, reference, change, select, close }: Props) {
+  const step = ids.length === 1 && ids[0] !== undefined ? stepOf(definition, ids[0]) : undefined;
+  if (view === "trial" && reference !== null) {
+    return <TrialPanel reference={reference} definition={definition} close={close} select={select} />;
+  }
+  if (step) {
+    return (
+      <StepPanel
+        key={step.id}
+        definition={definition}
+        step={step}
+        problems={problems.filter((problem) => problem.step === step.id)}
+        change={change}
+        select={select}
+      />
+    );
+  }
+  if (ids.length > 1) {
+    return <SelectionPanel definition={definition} ids={ids} change={change} select={select} />;
+  }
+  if (view === "settings") return <SettingsPanel definition={definition} change={change} close={close} />;
+  return null;
+}

@@ -1,0 +1,76 @@
+import { Copy, LayoutTemplate, Redo2, Settings2, Trash2, Undo2 } from "lucide-react";
+import { IconButton } from "@/ui/Button";
+import { useShortcut } from "@/ui/shortcuts";
+import type { Definition } from "../definition/model";
+import { isPlaced, unplaced } from "../definition/places";
+import { duplicated, removed } from "../definition/steps";
+import type { Change } from "./forms/form";
+
+type Props = {
+  definition: Definition;
+  /** The steps that are selected. */
+  ids: readonly string[];
+  change: Change;
+  select: (ids: readonly string[]) => void;
+  history: { canUndo: boolean; canRedo: boolean; undo: () => void; redo: () => void };
+  settings: { isOpen: boolean; open: () => void };
+};
+
+/** What can be done on the canvas, for the hand; the keyboard can do it too. */
+export function Toolbar({ definition, ids, change, select, history, settings }: Props) {
+  const { canUndo, canRedo, undo, redo } = history;
+  useShortcut("mod+z", { label: "Undo", group: "Workflow" }, undo);
+  useShortcut("mod+y", { label: "Redo", group: "Workflow" }, redo);
+  useShortcut("mod+shift+z", { label: "Redo", group: "Workflow" }, redo);
+  return (
+    <div
+      role="toolbar"
+      aria-label="Canvas"
+      className="flex shrink-0 items-center gap-0.5 border-b border-line p-1"
+    >
+      <IconButton label="Undo (Ctrl Z)" disabled={!canUndo} onClick={undo} className="hint-start">
+        <Undo2 size={14} aria-hidden />
+      </IconButton>
+      <IconButton label="Redo (Ctrl Y)" disabled={!canRedo} onClick={redo}>
+        <Redo2 size={14} aria-hidden />
+      </IconButton>
+      <span aria-hidden className="mx-1 h-4 border-l border-line" />
+      <IconButton
+        label="Arrange automatically"
+        disabled={!isPlaced(definition)}
+        onClick={() => change(unplaced(definition))}
+      >
+        <LayoutTemplate size={14} aria-hidden />
+      </IconButton>
+      <IconButton
+        label="Duplicate (Ctrl D)"
+        disabled={ids.length === 0}
+        onClick={() => {
+          const copied = duplicated(definition, ids);
+          change(copied.definition);
+          select(copied.ids);
+        }}
+      >
+        <Copy size={14} aria-hidden />
+      </IconButton>
+      <IconButton
+        label="Remove (Del)"
+        disabled={ids.length === 0}
+        onClick={() => {
+          select([]);
+          change(removed(definition, ids));
+        }}
+      >
+        <Trash2 size={14} aria-hidden />
+      </IconButton>
+      <IconButton
+        label="Settings of the workflow"
+        aria-expanded={settings.isOpen}
+        className="ml-auto"
+        onClick={settings.open}
+      >
+        <Settings2 size={14} aria-hidden />
+      </IconButton>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { botsQuery } from "@/api/bots";
+import { modelsQuery } from "@/api/models";
+import { Field } from "@/ui/Field";
+import { JsonField } from "../fields/JsonField";
+import { ChoiceField, NameField } from "../fields/plain";
+import { TemplateField } from "../fields/TemplateField";
+import { isObject } from "../json";
+import type { ConfigForm } from "./form";
+
+/** The bots there are, by their slugs. */
+export function useBotChoices() {
+  const bots = useQuery(botsQuery({})).data ?? [];
+  return bots.map(({ slug, identity }) => ({ value: slug, label: identity.display_name || slug }));
+}
+
+/** Ask a bot: its soul, memory, skills and budget count as in a conversation. */
+export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
+  const models = useQuery(modelsQuery).data;
+  const known = useId();
+  return (
+    <>
+      <NameField
+        label="Bot"
+        value={config.bot}
+        known={useBotChoices()}
+        nothing="Choose a bot…"
+        onChange={(bot) => set({ bot })}
+      />
+      <TemplateField
+        label="Prompt"
+        rows={5}
+        required
+        placeholder="Summarise this: {{ steps.fetch.output.body }}"
+        hint="What the bot is asked. Expressions in double braces are filled in."
+        value={config.prompt}
+        references={references}
+        onChange={(prompt) => set({ prompt })}
+      />
+      <ChoiceField
+        label="Conversation"
+        value={config.session ?? "new"}
+        options={[
+          { value: "new", label: "A new one each time" },
+          { value: "reuse", label: "One for all runs of this step" },
+        ]}
+        onChange={(session) => set({ session })}
+      />
+      <Field
+        label="Model"
+        mono
+        list={known}
+        placeholder="the bot's own"
+        value={config.model ?? ""}
+        onChange={({ target }) => set({ model: target.value || undefined })}
+      />
+      <datalist id={known}>
+        {Object.keys(models?.prices ?? {}).map((model) => (
+          <option key={model} value={model} />
+        ))}
+      </datalist>
+      <JsonField
+        label="Schema of the answer"
+        hint="A JSON Schema. The answer has to be JSON that fits it, and is found as output.json."
+        placeholder='{ "type": "object", "properties": { "title": { "type": "string" } } }'
+        value={config.output_schema}
+        references={[]}
+        onChange={(schema) => set({ output_schema: isObject(schema) ? schema : undefined })}
+      />
+    </>
+  );
+}

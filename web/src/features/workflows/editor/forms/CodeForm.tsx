@@ -1,0 +1,73 @@
+import { lazy, Suspense } from "react";
+import { TextArea } from "@/ui/Field";
+import { SkeletonRows } from "@/ui/Skeleton";
+import type { Language } from "../../definition/model";
+import { JsonField } from "../fields/JsonField";
+import { ChoiceField } from "../fields/plain";
+import type { ConfigForm } from "./form";
+
+const Editor = lazy(() => import("@/ui/editor/Editor").then(({ Editor }) => ({ default: Editor })));
+
+const BEGINNINGS: Record<Language, string> = {
+  javascript: "function run(input) {\n  return input;\n}\n",
+  python: "def run(input):\n    return input\n",
+  wasm: "",
+};
+
+/** A function that gets the input and gives the output, where it can touch nothing. */
+export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
+  const { language, source } = config;
+  const isBlank = source.trim() === "" || Object.values(BEGINNINGS).includes(source);
+  return (
+    <>
+      <ChoiceField
+        label="Language"
+        value={language}
+        options={[
+          { value: "javascript", label: "JavaScript" },
+          { value: "python", label: "Python" },
+          { value: "wasm", label: "WebAssembly component" },
+        ]}
+        onChange={(next) => set({ language: next, ...(isBlank && { source: BEGINNINGS[next] }) })}
+      />
+      {language === "wasm" ? (
+        <TextArea
+          label="Component"
+          mono
+          rows={5}
+          hint="In base64."
+          spellCheck={false}
+          value={source}
+          onChange={({ target }) => set({ source: target.value })}
+        />
+      ) : (
+        <div>
+          <p aria-hidden className="mb-1 text-xs font-medium text-dim">
+            Source
+          </p>
+          <div className="h-56 overflow-hidden rounded-md border border-line focus-within:border-accent">
+            <Suspense fallback={<SkeletonRows rows={5} label="Loading the editor" />}>
+              <Editor
+                key={`${id} ${language}`}
+                label="Source"
+                language={language}
+                text={source}
+                onChange={(text) => set({ source: text })}
+              />
+            </Suspense>
+          </div>
+          <p className="mt-1 text-xs text-dim">
+            A function run(input). Data comes in by the input: braces in the source are not filled in.
+          </p>
+        </div>
+      )}
+      <JsonField
+        label="Input"
+        placeholder='{ "rows": "{{ steps.fetch.output.body }}" }'
+        value={config.input}
+        references={references}
+        onChange={(input) => set({ input })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import { CheckField } from "@/ui/CheckField";
+import { wrongLink } from "../../definition/links";
+import { type Definition, type RetryPolicy, type Step, titleOf } from "../../definition/model";
+import { ChoiceField, LinesField, NumberField, Section } from "../fields/plain";
+import { TemplateField } from "../fields/TemplateField";
+import type { Reference } from "../references";
+
+type Props = {
+  definition: Definition;
+  step: Step;
+  set: (patch: Partial<Step>) => void;
+  references: readonly Reference[];
+};
+
+/** Whether a step runs, how long it may take, and what happens when it fails. */
+export function ErrorFields({ definition, step, set, references }: Props) {
+  const isUsual = !step.condition && step.timeout_secs === undefined && !step.retry;
+  const isPlain = isUsual && (step.on_error ?? "fail") === "fail";
+  return (
+    <>
+      <Section
+        title="Condition and time limit"
+        isOpen={Boolean(step.condition) || step.timeout_secs !== undefined}
+      >
+        <TemplateField
+          label="Only if"
+          isExpression
+          rows={2}
+          placeholder="inputs.publish == true"
+          hint="An expression. When it does not hold, the step is skipped."
+          value={step.condition ?? ""}
+          references={references}
+          onChange={(condition) => set({ condition: condition || undefined })}
+        />
+        <NumberField
+          label="Time limit in seconds"
+          usual="300"
+          min={1}
+          value={step.timeout_secs}
+          onChange={(timeout_secs) => set({ timeout_secs })}
+        />
+      </Section>
+      <Section
+        title="When it fails"
+        isOpen={!isPlain && (step.retry !== undefined || step.on_error !== undefined)}
+      >
+        <RetryFields retry={step.retry} set={(retry) => set({ retry })} />
+        <HandlerFields definition={definition} step={step} set={set} />
+      </Section>
+    </>
+  );
+}
+
+function HandlerFields({ definition, step, set }: Omit<Props, "references">) {
+  const handler = step.on_error ?? "fail";
+  const goto = typeof handler === "object" ? handler.goto : "";
+  const choices = definition.steps.filter(
+    ({ id }) => id === goto || wrongLink(definition, { from: step.id, to: id, way: "error" }) === null,
+  );
+  return (
+    <>
+      <ChoiceField
+        label="After the last attempt"
+        value={typeof handler === "object" ? "goto" : handler}
+        options={[
+          { value: "fail", label: "the run fails" },
+          { value: "continue", label: "go on without its output" },
+          ...(choices.length > 0 ? [{ value: "goto" as const, label: "go to another step" }] : []),
+        ]}
+        onChange={(way) => set({ on_error: way === "goto" ? { goto: goto || (choices[0]?.id ?? "") } : way })}
+      />
+      {typeof handler === "object" && (
+        <ChoiceField
+          label="Go to"
+          value={goto}
+          options={choices.map((choice) => ({ value: choice.id, label: titleOf(choice) }))}
+          hint="It runs instead of what depends on this step."
+          onChange={(id) => set({ on_error: { goto: id } })}
+        />
+      )}
+    </>
+  );
+}
+
+type RetryProps = { retry: RetryPolicy | undefined; set: (retry: RetryPolicy | undefined) => void };
+
+function RetryFields({ retry, set }: RetryProps) {
+  const change = (patch: RetryPolicy) => set({ ...retry, ...patch });
+  return (
+    <>
+      <CheckField
+        label="Try again"
+        hint="with longer and longer pauses"
+        checked={retry !== undefined}
+        onChange={(isOn) => set(isOn ? { max_attempts: 3 } : undefined)}
+      />
+      {retry && (
+        <>
+          <ChoiceField
+            label="How"
+            value={retry.strategy ?? "simple"}
+            options={[
+              { value: "simple", label: "the same again" },
+              { value: "llm_self_correct", label: "a model corrects the input first" },
+            ]}
+            onChange={(strategy) => change({ strategy })}
+          />
+          <div className="grid grid-cols-2 gap-3">
+            <NumberField
+              label="Attempts"
+              usual="3"
+              min={1}
+              max={10}
+              value={retry.max_attempts}
+              onChange={(max_attempts) => change({ max_attempts })}
+            />
+            <NumberField
+              label="First pause, s"
+              usual="1"
+              min={0}
+              step={0.1}
+              value={retry.delay_secs}
+              onChange={(delay_secs) => change({ delay_secs })}
+            />
+            <NumberField
+              label="Each longer by"
+              usual="2"
+              min={1}
+              max={10}
+              step={0.1}
+              value={retry.factor}
+              onChange={(factor) => change({ factor })}
+            />
+            <NumberField
+              label="Longest pause, s"
+              usual="60"
+              min={0}
+              value={retry.max_delay_secs}
+              onChange={(max_delay_secs) => change({ max_delay_secs })}
+            />
+            <NumberField
+              label="Left to chance"
+              usual="0.1"
+              min={0}
+              max={1}
+              step={0.05}
+              value={retry.jitter}
+              onChange={(jitter) => change({ jitter })}
+            />
+          </div>
+          <LinesField
+            label="Only on these errors"
+            placeholder="timeout"
+            hint="Codes, one on each line; * for any. Without it: what may pass by itself."
+            value={retry.retry_on ?? []}
+            onChange={(codes) => change({ retry_on: codes.length > 0 ? codes : undefined })}
+          />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { useQuery } from "@tanstack/react-query";
+import { secretsQuery } from "@/api/secrets";
+import type { Method } from "../../definition/model";
+import { JsonField } from "../fields/JsonField";
+import { PairsField } from "../fields/PairsField";
+import { ChoiceField, LinesField, NumberField, Section } from "../fields/plain";
+import { TemplateField } from "../fields/TemplateField";
+import type { Reference } from "../references";
+import type { ConfigForm } from "./form";
+
+const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const NO_BODY: readonly Method[] = ["GET", "HEAD"];
+
+/** Ask another server. Secrets are named, and never shown. */
+export function HttpForm({ config, set, references }: ConfigForm<"http">) {
+  const method = config.method ?? "GET";
+  const withSecrets = [...useSecretReferences(), ...references];
+  return (
+    <>
+      <ChoiceField
+        label="Method"
+        value={method}
+        options={METHODS.map((value) => ({ value, label: value }))}
+        onChange={(value) => set({ method: value })}
+      />
+      <TemplateField
+        label="Address"
+        required
+        placeholder="https://api.example.com/items/{{ inputs.id }}"
+        hint="Servers that are not public are asked only where the settings allow it."
+        value={config.url}
+        references={withSecrets}
+        onChange={(url) => set({ url })}
+      />
+      <PairsField
+        label="Headers"
+        one="header"
+        blank=""
+        value={config.headers ?? {}}
+        onChange={(headers) => set({ headers: Object.keys(headers).length > 0 ? headers : undefined })}
+      >
+        {(name, value, change) => (
+          <TemplateField
+            label={`Value of ${name}`}
+            value={value}
+            references={withSecrets}
+            onChange={change}
+          />
+        )}
+      </PairsField>
+      {(!NO_BODY.includes(method) || config.body !== undefined) && (
+        <JsonField
+          label="Body"
+          hint="A text is sent as it is; anything else as JSON."
+          value={config.body}
+          references={withSecrets}
+          onChange={(body) => set({ body })}
+        />
+      )}
+      <Section title="Answer" isOpen={config.expect_status !== undefined || config.max_bytes !== undefined}>
+        <LinesField
+          label="Status it may have"
+          placeholder="200"
+          hint="One on each line. Without any: everything below 400. Others fail the step."
+          value={(config.expect_status ?? []).map(String)}
+          onChange={(lines) => {
+            const codes = lines.map(Number).filter((code) => Number.isInteger(code));
+            set({ expect_status: codes.length > 0 ? codes : undefined });
+          }}
+        />
+        <NumberField
+          label="Largest answer, in bytes"
+          usual="1048576"
+          min={1}
+          max={8 << 20}
+          value={config.max_bytes}
+          onChange={(max_bytes) => set({ max_bytes })}
+        />
+      </Section>
+    </>
+  );
+}
+
+/** What is in the vault, by name. */
+function useSecretReferences(): Reference[] {
+  const secrets = useQuery(secretsQuery).data ?? [];
+  const names = new Set(secrets.map(({ name }) => name));
+  return [...names].map((name) => ({ group: "Secrets", label: name, text: `secrets.${name}` }));
+}

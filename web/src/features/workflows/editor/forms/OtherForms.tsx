@@ -1,0 +1,158 @@
+/** The forms of steps that hand over to others: workflows, messages, audits. */
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { workflowsQuery } from "@/api/workflows";
+import { workspacesQuery } from "@/api/workspaces";
+import { CheckField } from "@/ui/CheckField";
+import { Field } from "@/ui/Field";
+import type { AuditVerdict } from "../../definition/model";
+import { JsonField } from "../fields/JsonField";
+import { ChoiceField, NameField } from "../fields/plain";
+import { TemplateField } from "../fields/TemplateField";
+import { useBotChoices } from "./AgentForm";
+import type { ConfigForm } from "./form";
+
+export function SubWorkflowForm({ config, set, references, definition }: ConfigForm<"sub_workflow">) {
+  const workflows = useQuery(workflowsQuery).data ?? [];
+  const others = workflows.filter(({ name }) => name !== definition.name);
+  return (
+    <>
+      <NameField
+        label="Workflow"
+        value={config.workflow_name}
+        known={others.map(({ name }) => ({ value: name, label: name }))}
+        nothing="Choose a workflow…"
+        hint="Its newest version runs, as a run of its own, at most five deep."
+        onChange={(workflow_name) => set({ workflow_name })}
+      />
+      <JsonField
+        label="Input"
+        hint="An object with its inputs; all of it is its trigger."
+        placeholder='{ "city": "{{ inputs.city }}" }'
+        value={config.input}
+        references={references}
+        onChange={(input) => set({ input })}
+      />
+    </>
+  );
+}
+
+export function MessageForm({ config, set, references }: ConfigForm<"message">) {
+  const bots = useBotChoices();
+  const isChannel = config.channel !== undefined;
+  return (
+    <>
+      <ChoiceField
+        label="Send it to"
+        value={isChannel ? "channel" : "bot"}
+        options={[
+          { value: "bot", label: "a bot" },
+          { value: "channel", label: "a channel" },
+        ]}
+        onChange={(kind) =>
+          set(
+            kind === "channel"
+              ? { channel: "", to: undefined, wait: undefined }
+              : { to: "", channel: undefined },
+          )
+        }
+      />
+      {isChannel ? (
+        <Field
+          label="Channel"
+          mono
+          required
+          placeholder="news"
+          value={config.channel ?? ""}
+          onChange={({ target }) => set({ channel: target.value })}
+        />
+      ) : (
+        <NameField
+          label="Bot"
+          value={config.to ?? ""}
+          known={bots}
+          nothing="Choose a bot…"
+          onChange={(to) => set({ to })}
+        />
+      )}
+      <JsonField
+        label="Message"
+        hint="A text, or anything as JSON."
+        value={config.body}
+        references={references}
+        onChange={(body) => set({ body: body ?? "" })}
+      />
+      <Field
+        label="Type"
+        mono
+        placeholder="text"
+        hint="A word the receiver can tell messages apart by."
+        value={config.message_type ?? ""}
+        onChange={({ target }) => set({ message_type: target.value || undefined })}
+      />
+      {!isChannel && (
+        <CheckField
+          label="Wait for the reply"
+          hint="It is found as output.reply."
+          checked={config.wait ?? false}
+          onChange={(wait) => set({ wait: wait || undefined })}
+        />
+      )}
+    </>
+  );
+}
+
+const VERDICTS: readonly { value: AuditVerdict; hint: string }[] = [
+  { value: "FAIL", hint: "something is wrong" },
+  { value: "ERROR", hint: "something could not be judged" },
+  { value: "WARN", hint: "something is worth a look" },
+];
+const USUAL: readonly AuditVerdict[] = ["FAIL", "ERROR"];
+
+export function AuditForm({ config, set, references }: ConfigForm<"audit">) {
+  const workspaces = useQuery(workspacesQuery).data ?? [];
+  const known = useId();
+  const failing = config.fail_on ?? USUAL;
+  return (
+    <>
+      <Field
+        label="Workspace"
+        mono
+        required
+        list={known}
+        placeholder="my-project"
+        hint="Its name or id; a template may give it."
+        value={config.workspace}
+        onChange={({ target }) => set({ workspace: target.value })}
+      />
+      <datalist id={known}>
+        {workspaces.map(({ id, name }) => (
+          <option key={id} value={name} />
+        ))}
+      </datalist>
+      <TemplateField
+        label="Count changes from"
+        placeholder="main"
+        hint="A commit, branch or tag. Without it everything is audited."
+        value={config.base ?? ""}
+        references={references}
+        onChange={(base) => set({ base: base || undefined })}
+      />
+      <fieldset className="space-y-1">
+        <legend className="mb-1 text-xs font-medium text-dim">The step fails on</legend>
+        {VERDICTS.map(({ value, hint }) => (
+          <CheckField
+            key={value}
+            label={value}
+            hint={hint}
+            checked={failing.includes(value)}
+            onChange={(isOn) => {
+              const others = failing.filter((one) => one !== value);
+              set({ fail_on: isOn ? [...others, value] : others });
+            }}
+          />
+        ))}
+      </fieldset>
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+/** What every form of a step is given. */
+import type { Config, ConfigOf, Definition, StepType } from "../../definition/model";
+import type { Reference } from "../references";
+
+/** Changes about the same thing are undone together. */
+export type Change = (definition: Definition, about?: string) => void;
+
+export type ConfigForm<Type extends StepType> = {
+  id: string;
+  config: ConfigOf<Type>;
+  set: (patch: Partial<ConfigOf<Type>>) => void;
+  references: readonly Reference[];
+  definition: Definition;
+  change: Change;
+};
+
+export type AnyConfigForm = Omit<ConfigForm<StepType>, "config" | "set"> & {
+  config: Config;
+  set: (patch: Partial<Config>) => void;
+};

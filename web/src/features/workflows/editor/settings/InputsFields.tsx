@@ -1,0 +1,66 @@
+import { CheckField } from "@/ui/CheckField";
+import { Field } from "@/ui/Field";
+import type { Input, InputType } from "../../definition/model";
+import { JsonField } from "../fields/JsonField";
+import { PairsField } from "../fields/PairsField";
+import { ChoiceField } from "../fields/plain";
+
+const TYPES: readonly InputType[] = ["any", "string", "number", "integer", "boolean", "array", "object"];
+
+type Props = { inputs: Readonly<Record<string, Input>>; onChange: (inputs: Record<string, Input>) => void };
+
+/** What a run is given when it starts. */
+export function InputsFields({ inputs, onChange }: Props) {
+  return (
+    <PairsField<Input>
+      label="What a run takes"
+      one="input"
+      blank={{ type: "string" }}
+      hint="Steps refer to them as inputs.name."
+      value={inputs}
+      onChange={onChange}
+    >
+      {(name, input, change) => (
+        <>
+          <ChoiceField
+            label={`Type of ${name}`}
+            value={input.type ?? "any"}
+            options={TYPES.map((type) => ({ value: type, label: type }))}
+            onChange={(type) => change({ ...input, type })}
+          />
+          <Field
+            label={`Description of ${name}`}
+            value={input.description ?? ""}
+            onChange={({ target }) => change({ ...input, description: target.value || undefined })}
+          />
+          <CheckField
+            label="Required"
+            hint="No run without it"
+            checked={input.required ?? false}
+            onChange={(required) => change({ ...input, required: required || undefined })}
+          />
+          {!input.required && (
+            <JsonField
+              label={`Default of ${name}`}
+              rows={1}
+              value={input.default}
+              references={[]}
+              onChange={(value) => change({ ...input, default: value })}
+            />
+          )}
+          <JsonField
+            label={`Only one of these for ${name}`}
+            rows={1}
+            placeholder='["small", "large"]'
+            hint="A list as JSON."
+            value={input.enum}
+            references={[]}
+            onChange={(value) =>
+              change({ ...input, enum: Array.isArray(value) && value.length > 0 ? value : undefined })
+            }
+          />
+        </>
+      )}
+    </PairsField>
+  );
+}

@@ -1,0 +1,203 @@
+import { useQuery } from "@tanstack/react-query";
+import { secretsQuery } from "@/api/secrets";
+import { Field } from "@/ui/Field";
+import type {
+  CronTrigger,
+  EventTrigger,
+  FileWatchTrigger,
+  ManualTrigger,
+  Trigger,
+  WebhookTrigger,
+} from "../../definition/model";
+import { JsonField } from "../fields/JsonField";
+import { ChoiceField, LinesField, NameField, NumberField } from "../fields/plain";
+import { TemplateField } from "../fields/TemplateField";
+import { isObject } from "../json";
+import type { Reference } from "../references";
+
+type FormOf<One extends Trigger> = { trigger: One; onChange: (trigger: One) => void };
+
+/** What is to be said about one trigger. */
+export function TriggerForm({ trigger, onChange }: FormOf<Exclude<Trigger, ManualTrigger>>) {
+  if (trigger.type === "cron") return <CronForm trigger={trigger} onChange={onChange} />;
+  if (trigger.type === "webhook") return <WebhookForm trigger={trigger} onChange={onChange} />;
+  if (trigger.type === "event") return <EventForm trigger={trigger} onChange={onChange} />;
+  return <FilesForm trigger={trigger} onChange={onChange} />;
+}
+
+function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
+  const inputs = trigger.inputs;
+  return (
+    <>
+      <Field
+        label="Schedule"
+        mono
+        required
+        hint="daily at 9am, every 15 minutes, mondays at 8:30, or five or six cron fields."
+        value={trigger.schedule}
+        onChange={({ target }) => onChange({ ...trigger, schedule: target.value })}
+      />
+      <Field
+        label="Time zone"
+        mono
+        placeholder="UTC"
+        hint={
+          <button
+            type="button"
+            className="rounded-sm underline underline-offset-2"
+            onClick={() =>
+              onChange({ ...trigger, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone })
+            }
+          >
+            Take mine
+          </button>
+        }
+        value={trigger.timezone ?? ""}
+        onChange={({ target }) => onChange({ ...trigger, timezone: target.value || undefined })}
+      />
+      <ChoiceField
+        label="Times nobody was there for"
+        value={trigger.catch_up ?? "once"}
+        options={[
+          { value: "once", label: "run once for all of them" },
+          { value: "skip", label: "are left out" },
+          { value: "all", label: "run for each of them" },
+        ]}
+        onChange={(catch_up) => onChange({ ...trigger, catch_up })}
+      />
+      <JsonField
+        label="Inputs"
+        rows={2}
+        hint="An object as JSON."
+        value={inputs}
+        references={[]}
+        onChange={(value) => onChange({ ...trigger, inputs: isObject(value) ? value : undefined })}
+      />
+    </>
+  );
+}
+
+function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
+  const secrets = useQuery(secretsQuery).data ?? [];
+  const names = [...new Set(secrets.map(({ name }) => name))];
+  const { auth } = trigger;
+  return (
+    <>
+      <Field
+        label="Path"
+        mono
+        required
+        spellCheck={false}
+        placeholder="/github/push"
+        hint="Deliveries come to /webhooks and this path."
+        value={trigger.path}
+        onChange={({ target }) => onChange({ ...trigger, path: target.value })}
+      />
+      <ChoiceField
+        label="Who may call it"
+        value={auth?.type ?? "none"}
+        options={[
+          { value: "hmac_sha256", label: "who signs it (HMAC SHA-256)" },
+          { value: "bearer_token", label: "who knows a token" },
+          { value: "none", label: "anybody who knows the path" },
+        ]}
+        onChange={(type) =>
+          onChange({
+            ...trigger,
+            auth: type === "none" ? undefined : { type, secret_name: auth?.secret_name ?? "" },
+          })
+        }
+      />
+      {auth && (
+        <NameField
+          label="Secret"
+          value={auth.secret_name}
+          known={names.map((name) => ({ value: name, label: name }))}
+          nothing="Choose a secret…"
+          hint="From the vault, in Settings, Secrets."
+          onChange={(secret_name) => onChange({ ...trigger, auth: { ...auth, secret_name } })}
+        />
+      )}
+      <NumberField
+        label="Oldest delivery, in seconds"
+        usual="300"
+        min={10}
+        max={86_400}
+        value={trigger.tolerance_secs}
+        onChange={(tolerance_secs) => onChange({ ...trigger, tolerance_secs })}
+      />
+      <WhenField trigger={trigger} onChange={onChange} />
+    </>
+  );
+}
+
+function EventForm({ trigger, onChange }: FormOf<EventTrigger>) {
+  return (
+    <>
+      <Field
+        label="Event"
+        mono
+        required
+        spellCheck={false}
+        placeholder="run.failed"
+        hint="Its type, as the log names it."
+        value={trigger.event_type}
+        onChange={({ target }) => onChange({ ...trigger, event_type: target.value })}
+      />
+      <Field
+        label="About"
+        mono
+        spellCheck={false}
+        placeholder="*"
+        hint="* for anything, or workflow:name, bot:slug, skill:name, kind:of-run."
+        value={trigger.source ?? ""}
+        onChange={({ target }) => onChange({ ...trigger, source: target.value || undefined })}
+      />
+      <WhenField trigger={trigger} onChange={onChange} />
+    </>
+  );
+}
+
+function FilesForm({ trigger, onChange }: FormOf<FileWatchTrigger>) {
+  return (
+    <>
+      <LinesField
+        label="Folders or files"
+        placeholder="/data/inbox"
+        hint="One on each line."
+        value={trigger.paths}
+        onChange={(paths) => onChange({ ...trigger, paths })}
+      />
+      <LinesField
+        label="Patterns"
+        placeholder="*.csv"
+        hint="One on each line. Without any: every file."
+        value={trigger.patterns ?? []}
+        onChange={(patterns) =>
+          onChange({ ...trigger, patterns: patterns.length > 0 ? patterns : undefined })
+        }
+      />
+      <WhenField trigger={trigger} onChange={onChange} />
+    </>
+  );
+}
+
+const WHEN: readonly Reference[] = [
+  { group: "What happened", label: "all of it", text: "event" },
+  { group: "Trigger", label: "source", text: "trigger.source" },
+  { group: "Trigger", label: "fired_at", text: "trigger.fired_at" },
+];
+
+function WhenField<One extends Trigger & { when?: string | undefined }>({ trigger, onChange }: FormOf<One>) {
+  return (
+    <TemplateField
+      label="Only when"
+      isExpression
+      placeholder='event.ref == "refs/heads/main"'
+      hint="An expression over event. Otherwise nothing starts."
+      value={trigger.when ?? ""}
+      references={WHEN}
+      onChange={(when) => onChange({ ...trigger, when: when || undefined })}
+    />
+  );
+}

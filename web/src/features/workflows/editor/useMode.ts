@@ -1,0 +1,50 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { toast } from "@/ui/toast";
+import { asDefinition } from "../definition/model";
+import { wishOf } from "./draft";
+import { readingQuery } from "./useReading";
+import type { Writing } from "./useWriting";
+
+export type Mode = "canvas" | "yaml";
+
+const COMMENT = /(^|\s)#/;
+
+/** Canvas or YAML. The one that is behind is made from the other, by the server, before it is shown. */
+export function useMode({ draft, adopt }: Writing, first: Mode) {
+  const cache = useQueryClient();
+  const [mode, setMode] = useState(first);
+  const [isAsking, setAsking] = useState(false);
+  const follow = useMutation({
+    mutationFn: async ({ to, isSure }: { to: Mode; isSure: boolean }) => {
+      if (draft.ahead === null || (draft.ahead === "definition") !== (to === "yaml")) return setMode(to);
+      const reading = await cache.fetchQuery(readingQuery(wishOf(draft)));
+      if (to === "yaml") {
+        // What cannot be read as a workflow yet cannot be written between comments either.
+        if (!reading.definition && COMMENT.test(draft.source) && !isSure) return setAsking(true);
+        adopt({ ...draft, source: reading.source, ahead: null });
+        return setMode(to);
+      }
+      if (!reading.definition) {
+        return toast.error("The YAML cannot be drawn yet. Mend what is listed below it first.");
+      }
+      adopt({ ...draft, definition: asDefinition(reading.definition), ahead: null });
+      setMode(to);
+    },
+  });
+  return {
+    mode,
+    isPending: follow.isPending,
+    show: (to: Mode) => follow.mutate({ to, isSure: false }),
+    /** Comments would be lost: it has to be said that this is meant. */
+    asking: isAsking
+      ? {
+          goOn: () => {
+            setAsking(false);
+            follow.mutate({ to: "yaml", isSure: true });
+          },
+          stay: () => setAsking(false),
+        }
+      : null,
+  };
+}

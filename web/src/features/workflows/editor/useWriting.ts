@@ -1,0 +1,32 @@
+import { useCallback, useReducer } from "react";
+import { begun, type History, type Move, moving } from "../definition/history";
+import type { Definition } from "../definition/model";
+import { type Draft, drawn, typed } from "./draft";
+
+const reduce = (history: History<Draft>, move: Move<Draft>): History<Draft> => moving(history, move);
+
+/** What somebody writes, with the way back. */
+export function useWriting(first: Draft) {
+  const [history, move] = useReducer(reduce, first, begun);
+  const { present: draft } = history;
+  const draw = useCallback(
+    (definition: Definition, about?: string) =>
+      move({ do: "change", to: drawn(draft, definition), about, at: Date.now() }),
+    [draft],
+  );
+  return {
+    draft,
+    draw,
+    /** The YAML editor has its own way back: for the canvas, all of it is one thing that was done. */
+    type: (source: string) => move({ do: "change", to: typed(draft, source), about: "yaml", at: 0 }),
+    /** The same in other words. */
+    adopt: (next: Draft) => move({ do: "adopt", to: next }),
+    begin: (next: Draft) => move({ do: "begin", with: next }),
+    canUndo: history.past.length > 0,
+    canRedo: history.future.length > 0,
+    undo: () => move({ do: "undo" }),
+    redo: () => move({ do: "redo" }),
+  };
+}
+
+export type Writing = ReturnType<typeof useWriting>;
