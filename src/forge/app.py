@@ -43,6 +43,8 @@ from forge.llm.gateway import Gateway
 from forge.llm.models import Role as ModelRole
 from forge.llm.money import Limits, Money
 from forge.llm.service import LastFour, Models
+from forge.messages.opening import MessageParts
+from forge.messages.service import Messages
 from forge.runs.kinds import RunKinds
 from forge.runs.opening import open_runs
 from forge.runs.selftest import SelfTest
@@ -92,6 +94,7 @@ class Forge:
     auditor: ProvenAuditor
     bots: BotHouse
     skills: SkillHouse
+    messages: Messages
     workflows: WorkflowHouse
     interviews: Interviews
     address: OwnAddress
@@ -108,11 +111,12 @@ class _Rooms:
     skills: SkillParts
     bots: BotParts
     talks: InterviewParts
+    messages: MessageParts
     workflows: WorkflowParts
 
     def kinds(self, data_dir: Path) -> RunKinds:
         own = (SelfTest(data_dir).kind(), self.agent.kind(), self.audit.kind(), self.talks.kind())
-        return RunKinds(*own, *self.bots.kinds(), self.workflows.kind())
+        return RunKinds(*own, *self.bots.kinds(), self.messages.kind(), self.workflows.kind())
 
 
 @asynccontextmanager
@@ -139,7 +143,8 @@ async def open_forge(
         await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
         opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
-        near = Neighbours(bots, rooms.skills, audits, rooms.workspaces, vault)
+        messages = rooms.messages.open(runs, bots)
+        near = Neighbours(bots, messages, rooms.skills, audits, rooms.workspaces, vault)
         opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
         await _hear_other_processes(settings, store, events, stack)
         yield Forge(
@@ -159,6 +164,7 @@ async def open_forge(
             auditor=rooms.audit.auditor,
             bots=bots,
             skills=await stack.enter_async_context(opened_skills),
+            messages=messages,
             workflows=await stack.enter_async_context(opened_workflows),
             interviews=rooms.talks.open(runs, bots),
             address=address,
@@ -248,6 +254,7 @@ def _wire_rooms(
         skills=skills,
         bots=BotParts(settings.data_dir, hands, catalog, skill_hands, memories),
         talks=InterviewParts(hands, catalog, skills),
+        messages=MessageParts(hands),
         workflows=WorkflowParts(hands, address),
     )
 

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "forge.workflows.cli:workflow",
         "Chain bots, skills, code and requests; run and watch them.",
     ),
+    "message": (
+        "forge.messages.cli:message",
+        "Write to bots and channels; read what bots write to each other.",
+    ),
     "agents": ("forge.agents.cli:agents", "Give an agent a task in a workspace, watch it, talk to it."),
     "audit": ("forge.audits.cli:audit", "Audit a project: scope, proof, boundaries, dependencies, secrets."),
     "runs": ("forge.runs.cli:runs", "List, start, watch and cancel runs."),

@@ -16,6 +16,7 @@ from forge.events.models import STREAM_PATTERN, EventData, wire_model
 from forge.http.caller import Reader
 from forge.http.envelope import Envelope, reply
 from forge.interview.models import EVENTS as INTERVIEW_EVENTS
+from forge.messages.models import EVENTS as MESSAGE_EVENTS
 from forge.runs.models import EVENTS as RUN_EVENTS
 from forge.skills.views import EVENTS as SKILL_EVENTS
 from forge.workflows.models import EVENTS as WORKFLOW_EVENTS
@@ -28,6 +29,7 @@ EVENT_TYPES: tuple[type[EventData], ...] = (
     *BOT_EVENTS,
     *CHAT_EVENTS,
     *INTERVIEW_EVENTS,
+    *MESSAGE_EVENTS,
     *WORKFLOW_EVENTS,
 )
 """Every event type there is, durable or whispered; a feature that emits events adds its own here."""

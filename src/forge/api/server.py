@@ -26,6 +26,7 @@ from forge.http.envelope import Envelope
 from forge.interview.routes import router as interview_routes
 from forge.interview.socket import router as interview_socket
 from forge.llm.routes import router as models_routes
+from forge.messages.routes import router as message_routes
 from forge.runs.routes import router as runs_routes
 from forge.skills.installing.archive import MAX_ARCHIVE
 from forge.skills.installing.routes import ZIP_PATH
@@ -46,6 +47,7 @@ ROUTERS = (
     installing_routes,  # before `/skills/{name}/…`
     skills_routes,
     workflow_routes,
+    message_routes,
     bots_routes,
     chat_routes,
     memory_routes,
@@ -95,6 +97,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.chat_sessions = forge.bots.sessions
     api.state.skills = forge.skills.skills
     api.state.skill_installs = forge.skills.installs
+    api.state.messages = forge.messages
     api.state.workflows = forge.workflows.workflows
     api.state.workflow_runs = forge.workflows.runs
     api.state.interviews = forge.interviews

@@ -63,7 +63,7 @@ class MessageKind:
 @asynccontextmanager
 async def _waiting(context: RunContext, _: str) -> AsyncGenerator[None]:
     """The bot waits for a person; whoever waits for the message sees it by its run."""
-    await context.keep_waiting("child")
+    await context.keep_waiting()
     try:
         yield
     finally:

@@ -11,6 +11,7 @@ from forge.audits.service import Audits
 from forge.bots.opening import BotHouse
 from forge.errors import Conflict, NotFound
 from forge.events.log import EventLog
+from forge.messages.service import Messages
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
 from forge.skills.opening import SkillParts
@@ -27,6 +28,7 @@ from forge.workflows.steps.agent import AgentHand
 from forge.workflows.steps.audit import AuditHand
 from forge.workflows.steps.code import CodeHand
 from forge.workflows.steps.http import HttpHand
+from forge.workflows.steps.message import MessageHand
 from forge.workflows.steps.skill import SkillHand
 from forge.workflows.steps.sub_workflow import SubWorkflowHand
 from forge.workflows.steps.waiting import WaitHand
@@ -46,6 +48,7 @@ class Neighbours:
     """What steps need of the rest of the house."""
 
     bots: BotHouse
+    messages: Messages
     skills: SkillParts
     audits: Audits
     workspaces: Workspaces
@@ -86,6 +89,7 @@ class WorkflowParts:
                 "code": CodeHand(near.skills.runner),
                 "http": HttpHand(near.skills.outgoing, near.vault.resolve),
                 "audit": AuditHand(near.audits, near.workspaces, database, events),
+                "message": MessageHand(near.messages),
                 "wait": WaitHand(),
                 "sub_workflow": SubWorkflowHand(database, events, starting.start_child),
             }

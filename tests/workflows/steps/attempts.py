@@ -8,10 +8,12 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.store.engine import Store
 from forge.workflows.definition.models import Step
 from forge.workflows.engine.hands import Begin
+from forge.workflows.expressions import SecretMarks
 from forge.workflows.models import LogLine
 
 
@@ -26,6 +28,8 @@ class Attempt:
     step_id: str = "gather"
     attempt: int = 1
     depth: int = 0
+    started_at: datetime = field(default_factory=now)
+    secrets: SecretMarks = field(default_factory=SecretMarks)
     tickets: list[JsonValue] = field(default_factory=list[JsonValue])
     linked: list[str] = field(default_factory=list[str])
     logged: list[LogLine] = field(default_factory=list[LogLine])
