@@ -1,7 +1,7 @@
 """The folders a trigger watches: which of them can be watched, and why not."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -41,25 +41,29 @@ def look_at(paths: Sequence[str], own_dir: Path) -> Looked:
     return Looked(tuple(roots), " ".join(problems) or None)
 
 
-def problem_with_size(roots: Sequence[Root]) -> str | None:
-    count = 0
-    for root in roots:
-        for _ in _walk(root.path):
-            count += 1
-            if count > MAX_FILES:
-                return f"More than {MAX_FILES:,} files are too many to watch; the limit was reached in {root.path}."
-    return None
-
-
-def files_in(folder: Path, limit: int) -> list[Path]:
-    """Those that were in a folder before it was watched."""
+def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
+    """So many at most. Links to folders are followed, each folder once."""
     found: list[Path] = []
-    for path, is_folder in _walk(folder):
-        if len(found) >= limit:
-            break
-        if not is_folder:
-            found.append(path)
-    return found
+    seen: set[tuple[int, int]] = set()
+    waiting = [folder]
+    while waiting and len(found) < limit:
+        for entry in _entries(waiting.pop()):
+            if not entry.is_dir():
+                found.append(Path(entry.path))
+                continue
+            status = entry.stat()
+            if (status.st_dev, status.st_ino) not in seen and Path(entry.path) != but:
+                seen.add((status.st_dev, status.st_ino))
+                waiting.append(Path(entry.path))
+    return found[:limit]
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []  # gone meanwhile, or not ours to look at: neither can be watched
 
 
 def _root_of(text: str, own_dir: Path) -> Root:
@@ -75,23 +79,3 @@ def _root_of(text: str, own_dir: Path) -> Root:
     if path.is_relative_to(own_dir):
         raise ValueError(f"{text} cannot be watched: Forge keeps its own files there.")
     return Root(path, status.st_dev, status.st_ino)
-
-
-def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """Everything in it, with whether it is a folder. Links to folders are followed, each folder once."""
-    seen: set[tuple[int, int]] = set()
-    waiting = [folder]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    is_folder = entry.is_dir()
-                    if is_folder:
-                        status = entry.stat()
-                        if (status.st_dev, status.st_ino) in seen:
-                            continue
-                        seen.add((status.st_dev, status.st_ino))
-                        waiting.append(Path(entry.path))
-                    yield Path(entry.path), is_folder
-        except OSError:
-            continue  # gone meanwhile, or not ours to look at: neither can be watched
