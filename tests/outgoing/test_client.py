@@ -329,7 +329,7 @@ async def test_a_head_has_no_body_whatever_it_promises():
 async def test_too_much_is_not_sent():
     async with serving(plain()) as served:
         with pytest.raises(TooLong):
-            await to(served).request(Request(served.url, Method.POST, body=b"x" * 11, max_bytes=10))
+            await to(served).request(Request(served.url, Method.POST, body=b"x" * 11, max_sent_bytes=10))
     assert served.asked == []
 
 
