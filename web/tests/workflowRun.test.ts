@@ -98,7 +98,7 @@ test("the log says in words what happened, and what steps wrote line by line", (
       ],
     }),
     moved(5, "gather", { status: "retrying", error: problem, note: "In 2s." }),
-    moved(6, "each[0]/fetch", { status: "skipped", note: "its condition is false" }),
+    moved(6, "each[0]/fetch", { status: "skipped", note: "Its condition is false." }),
     moved(7, "tell", { is_kept: true }),
     event(8, "run.failed", { error: problem }),
   );
@@ -108,7 +108,7 @@ test("the log says in words what happened, and what steps wrote line by line", (
     ["gather", "one", "idle"],
     ["gather", "two", "bad"],
     ["gather", "It said 503. Tries again. In 2s.", "wait"],
-    ["each[0]/fetch", "Skipped: its condition is false", null],
+    ["each[0]/fetch", "Skipped. Its condition is false.", "idle"],
     ["tell", "Kept from the run before.", "ok"],
     ["run", "Failed: It said 503.", "bad"],
   ]);

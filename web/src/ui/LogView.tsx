@@ -13,8 +13,15 @@ export type LogLine = { seq: number; at: string; source: string; text: string; t
 
 const ROW_PX = 20;
 
+type Props = {
+  lines: readonly LogLine[];
+  label: string;
+  /** How wide the column is that says where a line comes from. */
+  sourceClass?: string;
+};
+
 /** A log of any length: only the visible rows are in the page. Follows its end until the reader scrolls. */
-export function LogView({ lines, label }: { lines: readonly LogLine[]; label: string }) {
+export function LogView({ lines, label, sourceClass = "w-16" }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: lines.length,
@@ -49,7 +56,7 @@ export function LogView({ lines, label }: { lines: readonly LogLine[]; label: st
                   style={{ transform: `translateY(${row.start}px)` }}
                   className="absolute inset-x-0"
                 >
-                  <Line line={line} />
+                  <Line line={line} sourceClass={sourceClass} />
                 </div>
               )
             );
@@ -65,14 +72,14 @@ export function LogView({ lines, label }: { lines: readonly LogLine[]; label: st
   );
 }
 
-function Line({ line }: { line: LogLine }) {
+function Line({ line, sourceClass }: { line: LogLine; sourceClass: string }) {
   return (
     <div className="flex gap-3 px-3 leading-5 hover:bg-raised">
       <span className="w-10 shrink-0 text-right text-faint select-none max-sm:hidden">{line.seq}</span>
       <time dateTime={line.at} className="shrink-0 text-faint">
         {formatClock(line.at)}
       </time>
-      <span className="w-16 shrink-0 truncate text-dim max-sm:hidden">{line.source}</span>
+      <span className={clsx("shrink-0 truncate text-dim max-sm:hidden", sourceClass)}>{line.source}</span>
       <span className={clsx("min-w-0 break-words whitespace-pre-wrap", line.tone && INK[line.tone])}>
         {line.text}
       </span>

@@ -25,7 +25,7 @@ export const STEP_WORD: Record<WorkflowStepStatus, string> = {
   running: "running",
   waiting: "waiting",
   retrying: "trying again",
-  completed: "done",
+  completed: "completed",
   failed: "failed",
   skipped: "skipped",
   cancelled: "cancelled",

@@ -42,13 +42,8 @@ export function WorkflowPage() {
       actions={
         <>
           <Enabled workflow={workflow} />
-          <Link
-            to="/workflows/$ref/edit"
-            params={{ ref }}
-            aria-label="Edit"
-            className={buttonClass("plain", "max-sm:px-2")}
-          >
-            <Pencil size={13} aria-hidden /> <span className="max-sm:hidden">Edit</span> <Kbd keys="e" />
+          <Link to="/workflows/$ref/edit" params={{ ref }} className={buttonClass("plain", "max-sm:px-2")}>
+            <Pencil size={13} aria-hidden /> <span className="max-sm:sr-only">Edit</span> <Kbd keys="e" />
           </Link>
           <Button look="primary" onClick={() => setStarting(true)}>
             <Play size={13} aria-hidden /> Run <Kbd keys="r" />
@@ -71,6 +66,7 @@ export function WorkflowPage() {
             </Link>
           ))}
         </Tabs>
+        {workflow.open_gates > 0 && <Waiting workflow={workflow} />}
         <div className="min-h-0 flex-1 overflow-auto">
           <Outlet />
         </div>
@@ -86,8 +82,29 @@ function Glance({ workflow: { number, open_gates } }: { workflow: WorkflowDetail
       <span className="mono text-faint max-sm:hidden" title={`Saved ${number} times`}>
         v{number}
       </span>
-      {open_gates > 0 && <Badge tone="wait">needs you</Badge>}
+      {open_gates > 0 && (
+        <span className="flex max-md:hidden">
+          <Badge tone="wait">needs you</Badge>
+        </span>
+      )}
     </span>
+  );
+}
+
+/** A question is answered on the page of the run that asks it. */
+function Waiting({ workflow: { last_runs, open_gates } }: { workflow: WorkflowDetail }) {
+  const run = last_runs.findLast(({ status }) => status === "waiting");
+  return (
+    <div role="status" className="wash-wait flex items-center gap-3 border-b px-4 py-1.5 max-sm:px-3">
+      <p className="min-w-0 flex-1">
+        {open_gates === 1 ? "A run of it waits" : `${open_gates} questions of its runs wait`} for you.
+      </p>
+      {run && (
+        <Link to="/workflows/runs/$runId" params={{ runId: run.id }} className={buttonClass()}>
+          Answer
+        </Link>
+      )}
+    </div>
   );
 }
 

@@ -49,11 +49,10 @@ function Retry({ run }: { run: WorkflowRunDetail }) {
     <Button
       look="primary"
       disabled={retry.isPending}
-      aria-label="Retry from the failed step"
       title="A new run: what was done is kept and not done again"
       onClick={() => retry.mutate()}
     >
-      <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:hidden">from the failed step</span>{" "}
+      <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:sr-only">from the failed step</span>{" "}
       <Kbd keys="t" />
     </Button>
   );

@@ -33,7 +33,9 @@ export function Board({ run, view, isLoading }: Props) {
   const definition = asDefinition(run.definition);
   const isWide = useMedia(WIDE);
   const [shown, setShown] = useState<Shown>("canvas");
-  const [selected, setSelected] = useState<string | null>(null);
+  const [chosen, setSelected] = useState<string | null | undefined>();
+  // What failed is what one has come to see, until something else is chosen.
+  const selected = chosen === undefined ? failedOf(view, isWide) : chosen;
   const [turned, turn] = useTurned();
   const rows = useMemo(
     () => rowsOf(definition, view.steps, { turned, selected }),
@@ -54,8 +56,8 @@ export function Board({ run, view, isLoading }: Props) {
       <StepPanel run={run} steps={view.steps} stepKey={selected} select={setSelected} />
     );
   return (
-    <div className="grid min-h-0 flex-1 gap-3 lg:grid-cols-[280px_minmax(0,1fr)_minmax(300px,380px)] lg:grid-rows-[minmax(320px,1fr)]">
-      {shown !== "timeline" && (
+    <div className="grid min-h-0 flex-1 gap-3 lg:grid-cols-[230px_minmax(0,1fr)_310px] xl:grid-cols-[270px_minmax(0,1fr)_380px] lg:grid-rows-[minmax(320px,1fr)]">
+      {shown === "canvas" && (
         <Panel title="Steps" count={definition.steps.length} className="min-h-0 max-lg:h-72">
           {isLoading && view.steps.size === 0 ? (
             <SkeletonRows rows={6} label="Loading the steps" />
@@ -66,7 +68,7 @@ export function Board({ run, view, isLoading }: Props) {
       )}
       <section
         aria-label="Views"
-        className="flex min-h-0 flex-col overflow-hidden rounded-lg border border-line bg-surface max-lg:h-[60dvh] max-lg:min-h-96 data-[view=timeline]:lg:col-span-2"
+        className="flex min-h-0 flex-col overflow-hidden rounded-lg border border-line bg-surface max-lg:h-[60dvh] max-lg:min-h-96 lg:not-data-[view=canvas]:col-span-2"
         data-view={shown}
       >
         <div className="flex shrink-0 items-center border-b border-line p-1.5">
@@ -88,7 +90,7 @@ export function Board({ run, view, isLoading }: Props) {
         {shown === "timeline" && (
           <Timeline rows={rows} view={view} selected={selected} select={setSelected} turn={turn} />
         )}
-        {shown === "log" && <LogView lines={view.log} label="Log of the run" />}
+        {shown === "log" && <LogView lines={view.log} label="Log of the run" sourceClass="w-44" />}
       </section>
       {isWide && <div className="min-h-0 min-w-0 overflow-auto">{detail}</div>}
       {!isWide &&
@@ -101,6 +103,11 @@ export function Board({ run, view, isLoading }: Props) {
         ))}
     </div>
   );
+}
+
+function failedOf(view: RunView, isWide: boolean): string | null {
+  if (!isWide || view.error === null) return null;
+  return [...view.steps.values()].findLast(({ status }) => status === "failed")?.key ?? null;
 }
 
 /** What was folded or unfolded by hand. */

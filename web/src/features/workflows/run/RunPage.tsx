@@ -38,7 +38,7 @@ export function RunPage() {
     >
       <Announcement run={run} status={status} gates={view.gates} />
       <div className="flex flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
-        <OpenGates gates={view.gates} answer={answerGate} />
+        <OpenGates gates={view.gates.map(withoutPlace)} answer={answerGate} />
         {view.error && <Failure error={view.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
         <Board run={run} view={view} isLoading={phase === "loading"} />
@@ -62,6 +62,12 @@ function withKnown(view: RunView, run: WorkflowRunDetail): RunView {
         ? new Map([...known.map((step) => [step.key, step] as const), ...view.steps])
         : view.steps,
   };
+}
+
+/** Which workflow and which step asks is on the page already. */
+function withoutPlace(gate: Gate): Gate {
+  const { workflow_id: _id, workflow: _name, step: _step, ...payload } = gate.payload;
+  return { ...gate, payload };
 }
 
 /** What it cost and what came out is known for certain when it is over. */

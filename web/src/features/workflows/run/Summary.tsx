@@ -19,7 +19,7 @@ export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }
     <div className="min-w-0 space-y-3">
       {view.output != null && (
         <Panel title="Output">
-          <div className="p-3">
+          <div className="max-h-96 overflow-auto p-3">
             <JsonView value={view.output} name={`${run.workflow_name}-output`} />
           </div>
         </Panel>
@@ -74,7 +74,7 @@ export function Summary({ run, view }: { run: WorkflowRunDetail; view: RunView }
       </Panel>
       {hasPayload && (
         <Panel title="What it started with">
-          <div className="p-3">
+          <div className="max-h-96 overflow-auto p-3">
             <JsonView value={run.payload} name={`${run.workflow_name}-payload`} />
           </div>
         </Panel>

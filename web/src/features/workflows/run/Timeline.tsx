@@ -3,6 +3,7 @@ import { useNow } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 import { FILL } from "@/ui/tone";
 import { STEP_TONE } from "../canvas/steps";
+import { isSettled } from "../words";
 import type { RunView, Stretch } from "./fold";
 import type { Row } from "./rows";
 import { StepTree, type TreeProps } from "./StepTree";
@@ -27,7 +28,7 @@ export function Timeline({ view, ...tree }: Props) {
           {TICKS.map((share) => (
             <span
               key={share}
-              className="absolute top-1 first:translate-x-0 -translate-x-1/2 text-[10.5px] last:-translate-x-full"
+              className="absolute top-1 first:translate-x-0 -translate-x-1/2 whitespace-nowrap text-[10.5px] last:-translate-x-full"
               style={{ left: `${share * 100}%` }}
             >
               {formatDuration((to - from) * share)}
@@ -41,14 +42,15 @@ export function Timeline({ view, ...tree }: Props) {
 }
 
 function Lane({ row, view, span }: { row: Row; view: RunView; span: Span }) {
-  const stretches = row.kind === "step" ? timesOf(row, view) : [];
-  const tone = row.kind === "step" && row.step ? STEP_TONE[row.step.status] : "idle";
+  const stretches = row.kind === "step" ? timesOf(row, view) : wholeOf(row.id, view);
+  const status = row.kind === "step" ? row.step?.status : row.status;
+  const tone = status ? STEP_TONE[status] : "idle";
   return (
     <span className="relative h-full min-w-0 flex-1 border-l border-line">
-      {stretches.map((one) => (
+      {stretches.toSorted(waitsFirst).map((one) => (
         <span
           key={`${one.from} ${one.is} ${one.attempt}`}
-          title={`${one.is === "work" ? `Attempt ${one.attempt}` : "Waits"}: ${lengthOf(one, span)}`}
+          title={`${one.is === "work" ? (row.kind === "step" ? `Attempt ${one.attempt}` : "Took") : "Waits"}: ${lengthOf(one, span)}`}
           className={clsx(
             "absolute top-2 bottom-2 rounded-[2px]",
             one.is === "wait" ? "hatched" : one.to === null ? "bg-run" : FILL[tone],
@@ -68,6 +70,19 @@ function timesOf(row: Extract<Row, { kind: "step" }>, view: RunView): readonly S
   if (!step?.started_at || step.is_kept || step.status === "skipped") return [];
   return [{ is: "work", attempt: step.attempt, from: step.started_at, to: step.finished_at ?? null }];
 }
+
+/** An iteration goes from the first of its steps to the last. */
+function wholeOf(id: string, view: RunView): readonly Stretch[] {
+  const inside = [...view.steps.values()].filter(({ key }) => key.startsWith(`${id}/`));
+  const from = inside.flatMap(({ started_at }) => started_at ?? []).sort()[0];
+  if (from === undefined) return [];
+  const isOver = inside.every(({ status }) => isSettled(status));
+  const to = inside.flatMap(({ finished_at }) => finished_at ?? []).sort();
+  return [{ is: "work", attempt: 1, from, to: isOver ? (to.at(-1) ?? null) : null }];
+}
+
+/** Work is drawn over waiting: it may be so short that nothing else of it is seen. */
+const waitsFirst = (a: Stretch, b: Stretch): number => Number(a.is === "work") - Number(b.is === "work");
 
 const endOf = ({ to }: Stretch, span: Span): number => (to ? Date.parse(to) : span.to);
 const lengthOf = (one: Stretch, span: Span): string =>

@@ -52,10 +52,18 @@ export function foldRun(view: RunView, events: readonly Event[]): RunView {
     log: [...view.log],
   };
   for (const event of events) {
-    next.log.push(...toLogLines(event));
+    if (!isToldAgain(next, event)) next.log.push(...toLogLines(event));
     Object.assign(next, apply(next, event));
   }
   return next;
+}
+
+/** A step that is told of once more and stands as it stood. */
+function isToldAgain({ steps }: Growing, event: Event): boolean {
+  if (event.type !== "workflow.step") return false;
+  const { key, status, attempt, note } = event.data.step;
+  const before = steps.get(key);
+  return before?.status === status && before.attempt === attempt && before.note === note;
 }
 
 /** Steps and their times are changed in place; what else is different is returned. */

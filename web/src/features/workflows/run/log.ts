@@ -70,7 +70,7 @@ function sayStep(step: WorkflowStep): Said[] {
     case "running":
       return [{ source, text: `Begins${attempt(step.attempt)}.`, tone: "run" }];
     case "waiting":
-      return [{ source, text: note ? `Waits: ${note}` : "Waits.", tone: "wait" }];
+      return [{ source, text: note || "Waits.", tone: "wait" }];
     case "retrying":
       return [{ source, text: `${why || "Failed."} Tries again.${note && ` ${note}`}`, tone: "wait" }];
     case "completed":
@@ -80,7 +80,7 @@ function sayStep(step: WorkflowStep): Said[] {
     case "failed":
       return [{ source, text: `Failed: ${why}`, tone: "bad" }];
     case "skipped":
-      return [{ source, text: note ? `Skipped: ${note}` : "Skipped." }];
+      return [{ source, text: note ? `Skipped. ${note}` : "Skipped.", tone: "idle" }];
     case "cancelled":
       return [{ source, text: "Cancelled." }];
   }

@@ -72,7 +72,6 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
   };
   return (
     <form onSubmit={submit} onKeyDown={onKeyDown} noValidate className="mt-4 space-y-4">
-      {fields.length > 0 && <Segmented label="Write it as" value={way} options={WAYS} onChange={turn} />}
       {way === "form" ? (
         fields.map((field) => (
           <InputField
@@ -115,7 +114,12 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
         />
       )}
       {!isAtField && <Refusal error={run.error} />}
-      <div className="flex justify-end gap-2">
+      <div className="flex flex-wrap items-center justify-end gap-2">
+        {fields.length > 0 && (
+          <span className="mr-auto">
+            <Segmented label="Write it as" value={way} options={WAYS} onChange={turn} />
+          </span>
+        )}
         <Button look="ghost" onClick={close}>
           Close
         </Button>
