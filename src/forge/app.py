@@ -255,7 +255,7 @@ def _wire_rooms(
         bots=BotParts(settings.data_dir, hands, catalog, skill_hands, memories),
         talks=InterviewParts(hands, catalog, skills),
         messages=MessageParts(hands),
-        workflows=WorkflowParts(hands, address),
+        workflows=WorkflowParts(hands, address, settings.data_dir),
     )
 
 

@@ -33,6 +33,7 @@ from forge.skills.installing.routes import ZIP_PATH
 from forge.skills.installing.routes import router as installing_routes
 from forge.skills.routes import router as skills_routes
 from forge.workflows.routes import router as workflow_routes
+from forge.workflows.triggers.routes import router as webhook_routes
 from forge.workspace.routes import router as workspaces_routes
 
 WEB = Path(__file__).parent.parent / "web"
@@ -47,6 +48,7 @@ ROUTERS = (
     installing_routes,  # before `/skills/{name}/…`
     skills_routes,
     workflow_routes,
+    webhook_routes,
     message_routes,
     bots_routes,
     chat_routes,
@@ -100,6 +102,7 @@ def _serve(api: FastAPI, forge: Forge) -> None:
     api.state.messages = forge.messages
     api.state.workflows = forge.workflows.workflows
     api.state.workflow_runs = forge.workflows.runs
+    api.state.webhooks = forge.workflows.webhooks
     api.state.interviews = forge.interviews
     api.state.models = forge.models
     api.state.workspaces = forge.workspaces

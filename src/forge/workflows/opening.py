@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from forge.accounts.address import OwnAddress
 from forge.accounts.vault import Vault
@@ -32,6 +33,8 @@ from forge.workflows.steps.message import MessageHand
 from forge.workflows.steps.skill import SkillHand
 from forge.workflows.steps.sub_workflow import SubWorkflowHand
 from forge.workflows.steps.waiting import WaitHand
+from forge.workflows.triggers.running import Triggers
+from forge.workflows.triggers.webhooks import Webhooks
 from forge.workspace.service import Workspaces
 
 
@@ -41,6 +44,7 @@ class WorkflowHouse:
 
     workflows: Workflows
     runs: WorkflowRuns
+    webhooks: Webhooks
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,12 @@ class Neighbours:
 
 
 class WorkflowParts:
-    def __init__(self, hands: AgentHands, address: OwnAddress) -> None:
+    def __init__(self, hands: AgentHands, address: OwnAddress, data_dir: Path) -> None:
         self._database: Store = hands.database
         self._events: EventLog = hands.events
         self._gateway = hands.gateway
         self._address = address
+        self._data_dir = data_dir
         self._kind = WorkflowKind(hands.database, hands.events)
 
     def kind(self) -> RunKind[WorkflowInput]:
@@ -75,10 +80,14 @@ class WorkflowParts:
                 await runs.cancel(account_id, run_id, by=by)
 
         self._kind.provide(Means(self._hands(near, starting), Correcting(self._gateway).rewrite, cancel))
-        yield WorkflowHouse(
-            workflows=Workflows(self._database, self._events, runs, self._knowing(near), self._address),
-            runs=WorkflowRuns(self._database, runs, starting),
-        )
+        resolve = near.vault.resolve
+        triggers = Triggers(self._database, self._events, runs, starting.fire, resolve, self._data_dir)
+        async with triggers.open(is_server=is_server) as webhooks:
+            yield WorkflowHouse(
+                workflows=Workflows(self._database, self._events, runs, self._knowing(near), self._address),
+                runs=WorkflowRuns(self._database, runs, starting),
+                webhooks=webhooks,
+            )
 
     def _hands(self, near: Neighbours, starting: Starting) -> Hands:
         database, events, bots = self._database, self._events, near.bots
