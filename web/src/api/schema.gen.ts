@@ -1472,6 +1472,133 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive Webhook
+         * @description Answers when the run is there; a worker takes it up. The same delivery again has the same run.
+         */
+        post: operations["receive_webhook_webhooks__path__post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Messages
+         * @description The newest first.
+         */
+        get: operations["list_messages_api_v1_messages_get"];
+        put?: never;
+        /**
+         * Send Message
+         * @description Send to a bot or to a channel. Answers at once with 202; with `wait` with 200 when there is a reply, or none will
+         *     come, and with 202 when there was none in time.
+         */
+        post: operations["send_message_api_v1_messages_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/messages/{message_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Message */
+        get: operations["get_message_api_v1_messages__message_id__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/message-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Channels
+         * @description All there are, by name, with the bots that listen.
+         */
+        get: operations["list_channels_api_v1_message_channels_get"];
+        put?: never;
+        /**
+         * Create Channel
+         * @description Before anybody listens or speaks. The first who does either makes it as well.
+         */
+        post: operations["create_channel_api_v1_message_channels_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/message-channels/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete Channel
+         * @description Nobody listens any more; what was said stays.
+         */
+        delete: operations["delete_channel_api_v1_message_channels__name__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/message-channels/{name}/bots/{bot}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Subscribe
+         * @description From now on this bot gets what is said there.
+         */
+        put: operations["subscribe_api_v1_message_channels__name__bots__bot__put"];
+        post?: never;
+        /** Unsubscribe */
+        delete: operations["unsubscribe_api_v1_message_channels__name__bots__bot__delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bots": {
         parameters: {
             query?: never;
@@ -3242,6 +3369,66 @@ export interface components {
              */
             is_new: boolean;
         };
+        /** BotMessage */
+        BotMessage: {
+            /** Id */
+            id: string;
+            /** Sender */
+            sender: components["schemas"]["PersonSender"] | components["schemas"]["BotSender"] | components["schemas"]["WorkflowSender"];
+            /** Recipient */
+            recipient: components["schemas"]["DirectRecipient"] | components["schemas"]["ChannelRecipient"] | components["schemas"]["SenderRecipient"];
+            /** Message Type */
+            message_type: string;
+            body: components["schemas"]["JsonValue"];
+            /** Reply To */
+            reply_to: string | null;
+            /** Conversation Id */
+            conversation_id: string;
+            /** Depth */
+            depth: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Deliveries */
+            deliveries: components["schemas"]["Delivery"][];
+        };
+        /**
+         * BotOrigin
+         * @description A message of another bot began it.
+         */
+        BotOrigin: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bot";
+            /** Bot Id */
+            bot_id: string;
+            /** Slug */
+            slug: string;
+            /** Name */
+            name: string;
+            /** Conversation Id */
+            conversation_id: string;
+        };
+        /** BotSender */
+        BotSender: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bot";
+            /** Bot Id */
+            bot_id: string;
+            /** Slug */
+            slug: string;
+            /** Name */
+            name: string;
+            /** Spoken By */
+            spoken_by?: string | null;
+        };
         /**
          * BotSkillChange
          * @description What is given is changed; null takes a pin or a narrowing away.
@@ -3425,6 +3612,32 @@ export interface components {
          * @enum {string}
          */
         Category: "assistant" | "creative" | "research" | "utility";
+        /** Channel */
+        Channel: {
+            /** Name */
+            name: string;
+            /** Bots */
+            bots: string[];
+            /** Messages */
+            messages: number;
+            /** Last At */
+            last_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /** ChannelRecipient */
+        ChannelRecipient: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "channel";
+            /** Name */
+            name: string;
+        };
         /**
          * ChatAnswered
          * @description An answer has ended, in whatever way: its status says how.
@@ -3761,6 +3974,36 @@ export interface components {
             size_bytes: number;
         };
         /**
+         * Delivery
+         * @description What became of a message at one of the bots it went to.
+         */
+        Delivery: {
+            /** Bot */
+            bot: string;
+            /** Bot Id */
+            bot_id: string;
+            status: components["schemas"]["DeliveryStatus"];
+            /** Run Id */
+            run_id?: string | null;
+            /** Session Id */
+            session_id?: string | null;
+            /** Reply Id */
+            reply_id?: string | null;
+            error?: components["schemas"]["Problem"] | null;
+            /**
+             * Cost Micros
+             * @default 0
+             */
+            cost_micros: number;
+            /** Finished At */
+            finished_at?: string | null;
+        };
+        /**
+         * DeliveryStatus
+         * @enum {string}
+         */
+        DeliveryStatus: "queued" | "delivering" | "answered" | "silent" | "failed";
+        /**
          * DiffRow
          * @description One row of two texts side by side. A missing side has no number.
          */
@@ -3784,6 +4027,18 @@ export interface components {
              * @default
              */
             right: string;
+        };
+        /** DirectRecipient */
+        DirectRecipient: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "direct";
+            /** Bot */
+            bot: string;
+            /** Bot Id */
+            bot_id: string;
         };
         /** DraftSummary */
         DraftSummary: {
@@ -3941,6 +4196,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[BotMessage] */
+        Envelope_BotMessage_: {
+            data: components["schemas"]["BotMessage"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[BotView] */
         Envelope_BotView_: {
             data: components["schemas"]["BotView"];
@@ -3961,6 +4233,23 @@ export interface components {
         /** Envelope[Bundle] */
         Envelope_Bundle_: {
             data: components["schemas"]["Bundle"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[Channel] */
+        Envelope_Channel_: {
+            data: components["schemas"]["Channel"];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -4435,6 +4724,23 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[Sent] */
+        Envelope_Sent_: {
+            data: components["schemas"]["Sent"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[SessionDeleted] */
         Envelope_SessionDeleted_: {
             data: components["schemas"]["SessionDeleted"];
@@ -4724,6 +5030,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[Union[Submitted, Ignored]] */
+        Envelope_Union_Submitted__Ignored__: {
+            /** Data */
+            data: components["schemas"]["Submitted"] | components["schemas"]["Ignored"];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[Validation] */
         Envelope_Validation_: {
             data: components["schemas"]["Validation"];
@@ -4865,10 +5189,46 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[BotMessage]] */
+        Envelope_list_BotMessage__: {
+            /** Data */
+            data: components["schemas"]["BotMessage"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[BotView]] */
         Envelope_list_BotView__: {
             /** Data */
             data: components["schemas"]["BotView"][];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
+        /** Envelope[list[Channel]] */
+        Envelope_list_Channel__: {
+            /** Data */
+            data: components["schemas"]["Channel"][];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5261,10 +5621,10 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___: {
+        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent]]] */
+        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___: {
             /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -5762,7 +6122,7 @@ export interface components {
         };
         /**
          * GateClosed
-         * @description The question no longer matters: its run was cancelled.
+         * @description The question no longer matters: its run has ended.
          */
         GateClosed: {
             /** Gate Id */
@@ -5770,7 +6130,7 @@ export interface components {
         };
         /**
          * GateClosedEvent
-         * @description The question no longer matters: its run was cancelled.
+         * @description The question no longer matters: its run has ended.
          */
         GateClosedEvent: {
             /** Stream */
@@ -5987,6 +6347,20 @@ export interface components {
              * @default true
              */
             memory: boolean;
+        };
+        /**
+         * Ignored
+         * @description It was taken, and starts nothing.
+         */
+        Ignored: {
+            /**
+             * Status
+             * @default ignored
+             * @constant
+             */
+            status: "ignored";
+            /** Reason */
+            reason: string;
         };
         /** InstallChoice */
         InstallChoice: {
@@ -6444,6 +6818,82 @@ export interface components {
             siblings: string[];
         };
         /**
+         * MessageAnswered
+         * @description On the account's stream: a message has arrived at a bot; `status` says what became of it.
+         */
+        MessageAnswered: {
+            /** Message Id */
+            message_id: string;
+            /** Conversation Id */
+            conversation_id: string;
+            /** Bot */
+            bot: string;
+            status: components["schemas"]["DeliveryStatus"];
+            /** Reply Id */
+            reply_id: string | null;
+            error: components["schemas"]["Problem"] | null;
+        };
+        /**
+         * MessageAnsweredEvent
+         * @description On the account's stream: a message has arrived at a bot; `status` says what became of it.
+         */
+        MessageAnsweredEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "message.answered";
+            data: components["schemas"]["MessageAnswered"];
+        };
+        /**
+         * MessageSent
+         * @description On the account's stream: a message was sent, or a reply.
+         */
+        MessageSent: {
+            /** Message Id */
+            message_id: string;
+            /** Conversation Id */
+            conversation_id: string;
+            /** Message Type */
+            message_type: string;
+            /** Sender */
+            sender: components["schemas"]["PersonSender"] | components["schemas"]["BotSender"] | components["schemas"]["WorkflowSender"];
+            /** Recipient */
+            recipient: components["schemas"]["DirectRecipient"] | components["schemas"]["ChannelRecipient"] | components["schemas"]["SenderRecipient"];
+            /** Preview */
+            preview: string;
+        };
+        /**
+         * MessageSentEvent
+         * @description On the account's stream: a message was sent, or a reply.
+         */
+        MessageSentEvent: {
+            /** Stream */
+            stream: string;
+            /** Seq */
+            seq: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /**
+             * Type
+             * @constant
+             */
+            type: "message.sent";
+            data: components["schemas"]["MessageSent"];
+        };
+        /**
          * MessageStatus
          * @enum {string}
          */
@@ -6720,6 +7170,11 @@ export interface components {
             /** Chain */
             chain: string[];
         };
+        /** NewChannel */
+        NewChannel: {
+            /** Name */
+            name: string;
+        };
         /** NewClone */
         NewClone: {
             /**
@@ -6801,6 +7256,46 @@ export interface components {
              * @default false
              */
             is_pinned: boolean;
+        };
+        /**
+         * NewMessage
+         * @description Say something to a bot, or in a channel. Who says it is known to the server.
+         */
+        NewMessage: {
+            /**
+             * To
+             * @description A bot's slug or id.
+             */
+            to?: string | null;
+            /**
+             * Channel
+             * @description Instead of `to`: all bots that listen there.
+             */
+            channel?: string | null;
+            /**
+             * From
+             * @description One of your bots, to speak as; without it you do.
+             */
+            from?: string | null;
+            /**
+             * Message Type
+             * @default text
+             */
+            message_type: string;
+            body: components["schemas"]["JsonValue"];
+            /** Reply To */
+            reply_to?: string | null;
+            /**
+             * Wait
+             * @description Answer with the reply, when it is there.
+             * @default false
+             */
+            wait: boolean;
+            /**
+             * Timeout Secs
+             * @default 30
+             */
+            timeout_secs: number;
         };
         /**
          * NewPrice
@@ -6989,6 +7484,16 @@ export interface components {
             type: "path";
             /** Path */
             path: string;
+        };
+        /** PersonSender */
+        PersonSender: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "person";
+            /** Name */
+            name: string;
         };
         /** PersonalityConfig */
         PersonalityConfig: {
@@ -7740,7 +8245,7 @@ export interface components {
              * Reason
              * @enum {string}
              */
-            reason: "gate" | "message" | "sleep" | "child";
+            reason: "gate" | "message" | "sleep" | "child" | "step";
             /** Until */
             until: string | null;
         };
@@ -7850,6 +8355,32 @@ export interface components {
              */
             source: "vault" | "environment";
         };
+        /**
+         * SenderRecipient
+         * @description Whoever sent what this is a reply to: a person or a workflow.
+         */
+        SenderRecipient: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sender";
+            /** Name */
+            name: string;
+        };
+        /**
+         * Sent
+         * @description A message that is on its way, or has been answered.
+         */
+        Sent: {
+            message: components["schemas"]["BotMessage"];
+            reply?: components["schemas"]["BotMessage"] | null;
+            /**
+             * Is Late
+             * @default false
+             */
+            is_late: boolean;
+        };
         /** Session */
         Session: {
             /** Id */
@@ -7876,6 +8407,8 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /** Origin */
+            origin?: (components["schemas"]["WorkflowOrigin"] | components["schemas"]["BotOrigin"]) | null;
         };
         /** SessionChange */
         SessionChange: {
@@ -7923,6 +8456,8 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /** Origin */
+            origin?: (components["schemas"]["WorkflowOrigin"] | components["schemas"]["BotOrigin"]) | null;
             summary?: components["schemas"]["Summary"] | null;
         };
         /**
@@ -9376,6 +9911,25 @@ export interface components {
             warnings: components["schemas"]["Place"][];
         };
         /**
+         * WorkflowOrigin
+         * @description A step of a workflow began it.
+         */
+        WorkflowOrigin: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "workflow";
+            /** Workflow */
+            workflow: string;
+            /** Workflow Id */
+            workflow_id: string;
+            /** Run Id */
+            run_id: string;
+            /** Step */
+            step: string;
+        };
+        /**
          * WorkflowRefused
          * @description On the account's stream: something wanted to start a workflow, and it did not start.
          */
@@ -9490,6 +10044,22 @@ export interface components {
             gates: components["schemas"]["Gate"][];
             /** Children */
             children: string[];
+        };
+        /** WorkflowSender */
+        WorkflowSender: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "workflow";
+            /** Name */
+            name: string;
+            /** Workflow Id */
+            workflow_id: string;
+            /** Run Id */
+            run_id: string;
+            /** Step */
+            step: string;
         };
         /**
          * WorkflowStepLogged
@@ -13670,6 +14240,384 @@ export interface operations {
             };
         };
     };
+    receive_webhook_webhooks__path__post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Union_Submitted__Ignored__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_messages_api_v1_messages_get: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description The slug or id of a bot. */
+                bot?: string | null;
+                /** @description Only between `bot` and this one. */
+                with?: string | null;
+                channel?: string | null;
+                conversation?: string | null;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_BotMessage__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    send_message_api_v1_messages_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessage"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Sent_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    get_message_api_v1_messages__message_id__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_BotMessage_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    list_channels_api_v1_message_channels_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_list_Channel__"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    create_channel_api_v1_message_channels_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Channel_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    delete_channel_api_v1_message_channels__name__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a channel. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    subscribe_api_v1_message_channels__name__bots__bot__put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a channel. */
+                name: string;
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Channel_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
+    unsubscribe_api_v1_message_channels__name__bots__bot__delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of a channel. */
+                name: string;
+                /** @description The id or the slug of a bot. */
+                bot: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_Channel_"];
+                };
+            };
+            /** @description What is wrong, and what to do about it. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+            /** @description Forge failed; the log has the details. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Envelope_NoneType_"];
+                };
+            };
+        };
+    };
     list_bots_api_v1_bots_get: {
         parameters: {
             query?: {
@@ -16067,7 +17015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___"];
                 };
             };
             /** @description What is wrong, and what to do about it. */

@@ -100,6 +100,8 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "interviews.changed":
     case "skill.changed":
     case "skill.invoked":
+    case "message.sent":
+    case "message.answered":
     case "workflow.changed":
     case "workflow.refused":
       return view; // These belong to the streams of the account, of conversations and of interviews.

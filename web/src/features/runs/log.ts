@@ -78,6 +78,8 @@ function say(event: Event): Said {
     case "interviews.changed":
     case "skill.changed":
     case "skill.invoked":
+    case "message.sent":
+    case "message.answered":
     case "workflow.changed":
     case "workflow.refused":
     case "workflow.step":
@@ -110,6 +112,7 @@ const WAITS = {
   message: "Waits for a message",
   sleep: "Sleeps",
   child: "Waits for the run it started",
+  step: "Waits in a step",
 } as const;
 
 /** Only waiting for a person stands out. */

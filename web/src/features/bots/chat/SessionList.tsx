@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { Plus, Search, X } from "lucide-react";
+import { Bot as BotIcon, Plus, Search, Workflow, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { sessionsQuery } from "@/api/sessions";
 import type { Bot, ChatSession } from "@/api/types";
@@ -131,10 +131,22 @@ function Row({ bot, session, isOpen, onChosen }: RowProps) {
           ) : (
             <Ago at={session.updated_at} />
           )}
+          {session.origin && <BegunBy origin={session.origin} />}
         </span>
       </Link>
       <SessionMenu slug={bot.slug} session={session} isOpen={isOpen} />
     </li>
+  );
+}
+
+/** Nobody sat in front of it: a workflow or another bot asked. */
+function BegunBy({ origin }: { origin: NonNullable<ChatSession["origin"]> }) {
+  const [Icon, name] = origin.type === "bot" ? [BotIcon, origin.name] : [Workflow, origin.workflow];
+  return (
+    <span className="flex min-w-0 items-center gap-1" title={`Begun by the ${origin.type} ${name}`}>
+      <Icon size={12} aria-hidden className="shrink-0" />
+      <span className="truncate">{name}</span>
+    </span>
   );
 }
 
