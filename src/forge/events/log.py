@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -37,19 +37,34 @@ class EventLog:
 
         `at` says when each of them happened, where that was not just now.
         """
+        last, rows = await self._number(tx, stream, facts, at or [now()] * len(facts))
+        await store.insert(tx, rows)
+        return last
+
+    async def append_each(self, tx: Tx, facts: Mapping[str, Sequence[EventData]]) -> None:
+        """To several streams at once. They are locked in the order of their names."""
+        rows: list[Event] = []
+        for stream in sorted(facts):
+            _, own = await self._number(tx, stream, facts[stream], [now()] * len(facts[stream]))
+            rows += own
+        if rows:
+            await store.insert(tx, rows)
+
+    async def _number(
+        self, tx: Tx, stream: str, facts: Sequence[EventData], at: Sequence[datetime]
+    ) -> tuple[int, list[Event]]:
+        """The events with their places, which nobody else can take any more."""
         if not all(fact.is_durable for fact in facts):
             raise TypeError("ephemeral events are whispered, not appended")
         last = await store.reserve(tx, stream, len(facts))
-        first, times = last - len(facts) + 1, at or [now()] * len(facts)
-        rows = [
-            Event(stream, first + i, times[i], fact.type, fact.model_dump(mode="json"))
-            for i, fact in enumerate(facts)
-        ]
-        await store.insert(tx, rows)
+        first = last - len(facts) + 1
         if not self._database.is_sqlite:
             await store.notify(tx, grew(stream, last))
         tx.after_commit(lambda: self._announce(stream, last, facts))
-        return last
+        return last, [
+            Event(stream, first + i, at[i], fact.type, fact.model_dump(mode="json"))
+            for i, fact in enumerate(facts)
+        ]
 
     async def whisper(self, stream: str, fact: EventData) -> None:
         """Tell those who follow the stream now, behind everything this process committed to it; store nothing.
@@ -97,7 +112,7 @@ class EventLog:
                 "whispers do not reach other processes for %d s: %s", QUIET_S, str(error) or "no answer"
             )
 
-    def _announce(self, stream: str, last: int, facts: tuple[EventData, ...]) -> None:
+    def _announce(self, stream: str, last: int, facts: Sequence[EventData]) -> None:
         self.hub.wake(stream, last)
         for fact in facts:
             self._metrics.event_appended(fact.type)

@@ -117,7 +117,7 @@ class WorkflowKind:
                 if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
                     raise TakenOver
                 row, value = await function(tx)
-                await steps_store.save(tx, owner.run_id, [row])
+                await steps_store.save(tx, {owner.run_id: [row]})
                 await self._events.append(tx, run_stream(owner.run_id), WorkflowStepMoved(step=row.summary))
                 return value
 

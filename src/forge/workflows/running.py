@@ -131,7 +131,7 @@ class WorkflowRuns:
                 tx, workflow, Start(firing, number=row.number, retry_of=run_id)
             )
             kept = kept_rows(definition, await steps_store.load(tx, run_id))
-            await steps_store.save(tx, submitted.run_id, kept)
+            await steps_store.save(tx, {submitted.run_id: kept})
             return submitted
 
     async def rerun(self, account_id: str, run_id: str, wish: Rerun, *, by: str) -> Submitted:

@@ -1,9 +1,10 @@
 """The SQL of the steps of runs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 from pydantic import TypeAdapter
+from sqlalchemy.dialects import postgresql, sqlite
 
 from forge.store.engine import Tx
 from forge.workflows.engine.rows import StepRow
@@ -15,15 +16,25 @@ _LOGS = TypeAdapter(tuple[LogLine, ...])
 _KEPT = ("summary", "input", "output", "attempts", "logs", "ticket")
 
 
-async def save(tx: Tx, run_id: str, rows: Sequence[StepRow]) -> None:
-    """Each instead of what was there of its step."""
-    if not rows:
+def _save(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Executable:
+    statement = insert(table)
+    changed = {name: statement.excluded[name] for name in _KEPT}
+    return statement.on_conflict_do_update(index_elements=["run_id", "key"], set_=changed)
+
+
+# Built once: nothing here is executed as often, and building it costs more than the database takes.
+_SAVE = {"sqlite": _save(sqlite.Insert), "postgresql": _save(postgresql.Insert)}
+
+
+async def save(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
+    """Of each run, each row instead of what was there of its step. One at a time on PostgreSQL, as events are."""
+    values = [_values(run_id, row) for run_id, own in rows.items() for row in own]
+    statement = _SAVE[tx.connection.dialect.name]
+    if values and tx.connection.dialect.name != "postgresql":
+        await tx.execute(statement, values)
         return
-    statement = tx.insert(table)
-    statement = statement.on_conflict_do_update(
-        index_elements=["run_id", "key"], set_={name: statement.excluded[name] for name in _KEPT}
-    )
-    await tx.execute(statement, [_values(run_id, row) for row in rows])
+    for value in values:
+        await tx.execute(statement, value)
 
 
 async def load(tx: Tx, run_id: str, keys: Collection[str] | None = None) -> dict[str, StepRow]:

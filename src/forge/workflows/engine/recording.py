@@ -15,7 +15,7 @@ from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.runs.fencing import TakenOver, still_owned
 from forge.runs.journal import run_stream
-from forge.store.engine import Store, Tx
+from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows import steps_store
 from forge.workflows.engine.rows import StepRow
@@ -97,14 +97,12 @@ class Recorder:
         attempts = {entry.owner.run_id: entry.owner.attempt for entry in batch}
         async with self._database.begin() as tx:
             owned = await still_owned(tx, attempts, patient=patient)
-            for run_id in sorted(owned):
-                mine = [entry for entry in batch if entry.owner.run_id == run_id]
-                await self._write_run(tx, run_id, mine)
+            rows: dict[str, dict[str, StepRow]] = {run_id: {} for run_id in owned}
+            facts: dict[str, list[EventData]] = {}
+            for entry in batch:
+                if (run_id := entry.owner.run_id) in owned:
+                    rows[run_id] |= {row.key: row for row in entry.rows}
+                    facts.setdefault(run_id, []).extend(entry.facts)
+            await steps_store.save(tx, {run_id: list(own.values()) for run_id, own in rows.items()})
+            await self._events.append_each(tx, {run_stream(run_id): own for run_id, own in facts.items()})
             return owned
-
-    async def _write_run(self, tx: Tx, run_id: str, entries: Sequence[_Entry]) -> None:
-        latest = {row.key: row for entry in entries for row in entry.rows}
-        facts = [fact for entry in entries for fact in entry.facts]
-        await steps_store.save(tx, run_id, list(latest.values()))
-        if facts:
-            await self._events.append(tx, run_stream(run_id), *facts)

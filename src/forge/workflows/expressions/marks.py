@@ -5,6 +5,7 @@ A mark cannot be guessed, so nothing that a webhook, a model or a server says is
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from secrets import token_hex
 
 from pydantic import JsonValue
@@ -18,9 +19,15 @@ class SecretMarks:
     """Those of one filling."""
 
     def __init__(self) -> None:
-        self._nonce = token_hex(16)
-        self._pattern = re.compile(rf"\[secret {self._nonce} ([0-9]+)\]")
         self._names: list[str] = []
+
+    @cached_property
+    def _nonce(self) -> str:
+        return token_hex(16)
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(rf"\[secret {self._nonce} ([0-9]+)\]")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -34,7 +41,7 @@ class SecretMarks:
 
     def shown(self, value: JsonValue) -> JsonValue:
         """With the names of the secrets instead of the marks."""
-        return _map_texts(value, lambda text: self._put(text, _placeholder))
+        return _map_texts(value, lambda text: self._put(text, _placeholder)) if self._names else value
 
     def reveal(self, value: JsonValue, found: Mapping[str, str]) -> JsonValue:
         """With the secrets themselves. Whatever holds it is not written down."""

@@ -1,0 +1,206 @@
+"""Random graphs through the engine itself: order, once each, no deadlock, cancellation, going on after a crash."""
+
+import asyncio
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from forge.events.models import EventData
+from forge.runs.fencing import TakenOver
+from forge.workflows.definition.graph import Graph
+from forge.workflows.definition.models import Definition
+from forge.workflows.engine.calling import RunFacts
+from forge.workflows.engine.executing import Ended, Execution
+from forge.workflows.engine.ground import Correction, Ground
+from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
+from forge.workflows.engine.pace import Pace
+from forge.workflows.engine.rows import StepRow
+from forge.workflows.models import StepStatus
+
+QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@dataclass
+class World:
+    """What a run leaves behind: its journal, and what was done to the world."""
+
+    seed: int
+    rows: dict[str, StepRow] = field(default_factory=dict[str, StepRow])
+    begun: list[str] = field(default_factory=list[str])
+    done: Counter[str] = field(default_factory=Counter[str])
+    writes_left: int = 1_000_000
+    running: int = 0
+
+    async def write(self, row: StepRow, _told: tuple[EventData, ...]) -> None:
+        await asyncio.sleep(0)
+        self.writes_left -= 1
+        if self.writes_left < 0:
+            raise TakenOver  # as good as dead: nothing it does counts any more
+        self.rows[row.key] = row
+
+    async def fenced(self, _function: Any) -> JsonValue:
+        raise AssertionError("nothing is begun here")
+
+    async def do(self, call: StepCall, _config: Any) -> Done:
+        """Takes a moment, fails now and then if its step says so; the same every time for the same step."""
+        chance = random.Random(f"{self.seed} {call.key}")
+        self.begun.append(call.key)
+        self.running += 1
+        try:
+            for _ in range(chance.randrange(4)):
+                await asyncio.sleep(0)
+            if call.step.on_error != "fail" and chance.random() < 0.3:
+                raise StepError("no", "No.")
+        finally:
+            self.running -= 1
+        self.done[call.key] += 1
+        return Done({"type": "wait", "waited_secs": 0})
+
+    def ground(self) -> Ground:
+        kinds = ("wait", "code", "http")
+        return Ground(
+            facts=RunFacts("run", "account", "workflow", "random", 0),
+            hands=Hands(dict.fromkeys(kinds, self)),
+            correct=_uncorrected,
+            pace=Pace(1000.0, 0.0, 4),
+            write=self.write,
+            fenced=self.fenced,
+            rows=dict(self.rows),
+        )
+
+    async def run(self, definition: Definition) -> Ended:
+        names: dict[str, JsonValue] = {"inputs": {}, "trigger": {}, "workflow": {}}
+        async with asyncio.timeout(20):
+            return await Execution(definition, self.ground(), names).run()
+
+
+async def _uncorrected(
+    call: StepCall, step: Any, given: Any, problem: Any, *, attempt: int, of: int
+) -> Correction:
+    raise AssertionError("nothing is corrected here")
+
+
+@st.composite
+def definitions(draw: st.DrawFn) -> Definition:
+    """Steps that depend on earlier ones, conditionals that choose among later ones, loops around some."""
+    count = draw(st.integers(1, 14))
+    chance = draw(st.randoms(use_true_random=False))
+    steps: list[dict[str, Any]] = []
+    chosen: set[str] = set()
+    for i in range(count):
+        before = [one["id"] for one in steps]
+        after = sorted(chance.sample(before, chance.randrange(min(len(before), 3) + 1)))
+        kind = chance.choice(["wait", "wait", "wait", "conditional", "loop"])
+        step: dict[str, Any] = {
+            "id": f"s{i}",
+            "type": kind,
+            "depends_on": after,
+            "config": _config(kind, chance),
+        }
+        if kind == "wait" and chance.random() < 0.4:
+            step["on_error"] = "continue"
+        if chance.random() < 0.2:
+            step["condition"] = chance.choice(["true", "false"])
+        steps.append(step)
+        if kind == "loop":
+            inner = [f"s{i}a", f"s{i}b"]
+            step["config"]["body_steps"] = inner
+            chosen |= set(inner)
+    top = [one for one in steps]
+    for step in top:
+        if step["type"] == "loop":
+            first, second = step["config"]["body_steps"]
+            steps.append({"id": first, "type": "wait", "config": _config("wait", chance)})
+            steps.append(
+                {"id": second, "type": "wait", "depends_on": [first], "config": _config("wait", chance)}
+            )
+        if step["type"] == "conditional":
+            later = [one["id"] for one in top if int(one["id"][1:]) > int(step["id"][1:])]
+            step["config"]["then_steps"] = chance.sample(later, chance.randrange(min(len(later), 2) + 1))
+            step["config"]["else_steps"] = chance.sample(later, chance.randrange(min(len(later), 2) + 1))
+    for step in steps:
+        step["config"]["type"] = step["type"]
+    return Definition.model_validate({"name": "random", "steps": steps})
+
+
+def _config(kind: str, chance: random.Random) -> dict[str, Any]:
+    match kind:
+        case "conditional":
+            return {"condition": chance.choice(["true", "false"])}
+        case "loop":
+            return {
+                "items": list(range(chance.randrange(4))),
+                "parallel": chance.randrange(1, 4),
+                "body_steps": [],
+            }
+        case _:
+            return {"seconds": 0}
+
+
+def settled(world: World) -> dict[str, tuple[StepStatus, JsonValue]]:
+    return {key: (row.status, row.output) for key, row in world.rows.items()}
+
+
+@QUICK
+@given(definition=definitions(), seed=st.integers(0, 1000))
+def test_every_step_is_settled_once_and_only_after_what_leads_to_it(definition: Definition, seed: int):
+    world = World(seed)
+    ended = asyncio.run(world.run(definition))
+    assert ended.failure is None
+    graph = Graph.of(definition.steps)
+    assert all(row.status.is_settled for row in world.rows.values())
+    assert set(graph.nodes) <= set(world.rows), "every step of the workflow itself is settled"
+    assert all(times == 1 for times in world.done.values())
+    for step_id, node in graph.nodes.items():
+        began = world.rows[step_id].summary.started_at
+        ends = [world.rows[source].summary.finished_at for source in node.sources]
+        assert began is None or all(end is not None and end <= began for end in ends)
+
+
+@QUICK
+@given(definition=definitions(), seed=st.integers(0, 1000), deaths=st.lists(st.integers(0, 12), max_size=6))
+def test_killed_anywhere_it_comes_to_the_same_end_and_repeats_nothing_that_was_finished(
+    definition: Definition, seed: int, deaths: list[int]
+):
+    undisturbed = World(seed)
+    asyncio.run(undisturbed.run(definition))
+    world = World(seed)
+    for writes in deaths:
+        world.writes_left = writes
+        finished = {key for key, row in world.rows.items() if row.status.is_settled}
+        world.begun.clear()
+        try:
+            asyncio.run(world.run(definition))
+        except asyncio.CancelledError:
+            pass
+        assert not finished & set(world.begun), "a finished step was done again"
+    world.writes_left = 1_000_000
+    asyncio.run(world.run(definition))
+    assert settled(world) == settled(undisturbed)
+
+
+@QUICK
+@given(definition=definitions(), seed=st.integers(0, 1000), moment=st.integers(0, 30))
+def test_cancelled_at_any_moment_nothing_goes_on(definition: Definition, seed: int, moment: int):
+    world = World(seed)
+
+    async def cancelled() -> None:
+        run = asyncio.ensure_future(world.run(definition))
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        run.cancel()
+        async with asyncio.timeout(1.0):
+            await asyncio.wait([run])
+        assert world.running == 0
+        begun = len(world.begun)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert len(world.begun) == begun
+        assert len(asyncio.all_tasks()) == 1
+
+    asyncio.run(cancelled())
