@@ -202,6 +202,14 @@ async def test_no_model_is_asked_where_it_has_nothing_to_do(
     assert (found.input, found.cost_micros, server.requests()) == (None, 0, [])
 
 
+async def test_what_never_went_in_is_not_rewritten(store: Store, model_server: StartModels):
+    server = model_server(writes(url="https://a.example/v1/items"))
+    call = _call(PLAIN_HTTP)
+    async with opened(store, server) as (correcting, _):
+        found = await correcting.rewrite(call, call.step, {}, PROBLEM, attempt=1, of=3)
+    assert (found.input, server.requests()) == (None, [])
+
+
 def test_secrets_are_put_back_where_they_were_and_nowhere_else():
     written: JsonValue = {
         "headers": {"A": "Bearer {{ secrets.KEY }}"},

@@ -116,6 +116,8 @@ class Correcting:
         a note."""
         if step.type not in CHANGEABLE:
             return Correction(None, "In a step of this kind there is nothing that a model could rewrite.")
+        if not given:
+            return Correction(None, "Its templates could not be filled in: there is no input to rewrite.")
         text = _framed({**_described(step, given, problem), "attempt": attempt, "attempts": of})
         if len(text) > MOST_INPUT:
             return Correction(None, "What went in is too long for a model to rewrite.")
