@@ -46,7 +46,7 @@ class House:
             workflow_runs.c.workflow_id == workflow_id,
             workflow_runs.c.dedupe_key == firing.dedupe_key,
         )
-        if run_id := (await tx.execute(known)).scalar_one_or_none():
+        if firing.dedupe_key and (run_id := (await tx.execute(known)).scalar_one_or_none()):
             return Submitted(
                 run_id=run_id,
                 workflow_id=workflow_id,

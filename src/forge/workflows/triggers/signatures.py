@@ -21,6 +21,8 @@ def is_from(delivery: Delivery, trigger: WebhookTrigger, secret: str, at: dateti
     """Whoever signs a time with the body cannot have the delivery repeated later."""
     if trigger.auth is None:
         return True
+    if not secret:
+        return False  # anybody knows that one
     if trigger.auth.type == "bearer_token":
         return _is_same(_bearer(delivery), secret)
     is_signed = _is_same(signature_of(delivery) or "", sign(delivery, secret.encode()))
@@ -55,6 +57,5 @@ def _is_recent(delivery: Delivery, tolerance_s: int, at: datetime) -> bool:
 
 
 def _is_same(given: str, wanted: str) -> bool:
-    """Hashed first, so that their lengths do not matter either. An empty secret lets nobody in."""
-    same = hmac.compare_digest(*(hashlib.sha256(text.encode()).digest() for text in (given, wanted)))
-    return same and bool(wanted)
+    """Hashed first, so that their lengths do not matter either."""
+    return hmac.compare_digest(*(hashlib.sha256(text.encode()).digest() for text in (given, wanted)))

@@ -1,0 +1,272 @@
+"""Deliveries to webhooks: who may start something, what it gets to know, and that it starts once."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from tests.workflows.triggers.conftest import House, at
+
+from forge.errors import Conflict, Malformed, NotFound, Unauthenticated, Unavailable
+from forge.workflows.models import Submitted, TriggerType
+from forge.workflows.triggers.deliveries import Delivery
+from forge.workflows.triggers.models import Ignored
+from forge.workflows.triggers.webhooks import Webhooks
+
+pytestmark = pytest.mark.anyio
+
+NOW = at("2026-11-16T12:00:00")
+STAMP = str(int(NOW.timestamp()))
+SECRET = "wind and rain"
+HMAC = {"type": "hmac_sha256", "secret_name": "HOOK"}
+BEARER = {"type": "bearer_token", "secret_name": "HOOK"}
+
+
+def hook(path: str = "/in", **more: Any) -> dict[str, Any]:
+    return {"type": "webhook", "path": path, **more}
+
+
+def webhooks(house: House, secrets: Mapping[str, str] | None = None) -> Webhooks:
+    known = {"HOOK": SECRET} if secrets is None else secrets
+
+    async def resolve(name: str, scope: str) -> SecretStr:
+        if name not in known:
+            raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
+        return SecretStr(known[name])
+
+    return Webhooks(house.launch, resolve, clock=lambda: NOW)
+
+
+def delivery(body: bytes = b'{"n": 1}', query: tuple[tuple[str, str], ...] = (), **headers: str) -> Delivery:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Delivery({"content-type": "application/json", **named}, query, body)
+
+
+def signed(
+    body: bytes = b'{"n": 1}', *, secret: str = SECRET, timestamp: str | None = None, **headers: str
+) -> Delivery:
+    told = f"{timestamp}.".encode() + body if timestamp is not None else body
+    code = hmac.new(secret.encode(), told, hashlib.sha256).hexdigest()
+    times = {"x_forge_timestamp": timestamp} if timestamp is not None else {}
+    return delivery(body, x_hub_signature_256=f"sha256={code}", **times, **headers)
+
+
+async def test_a_delivery_starts_a_run_with_its_body(house: House):
+    workflow_id = await house.save(hook("/a/b"))
+    query = (("q", "1"), ("tag", "x"), ("tag", "y"))
+    answer = await webhooks(house).receive(
+        "/a/b", delivery(b'{"n": 1}', query, x_github_event="push", cookie="c")
+    )
+    assert isinstance(answer, Submitted) and answer.status == "submitted" and not answer.is_duplicate
+    (run,) = await house.runs()
+    assert (run.run_id, run.workflow_id, run.source) == (answer.run_id, workflow_id, "/a/b")
+    assert run.payload == {"n": 1} and run.trigger == TriggerType.WEBHOOK
+    assert run.about == {
+        "type": "webhook",
+        "source": "/a/b",
+        "fired_at": NOW.isoformat(),
+        "headers": {"content-type": "application/json", "x-github-event": "push"},
+        "query": {"q": "1", "tag": ["x", "y"]},
+    }
+    assert (await house.view(workflow_id)).last_fired_at is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "payload"),
+    [
+        ("application/json", b'{"a": [1, null]}', {"a": [1, None]}),
+        ("application/vnd.x+json; charset=utf-8", b'{"a": 1}', {"a": 1}),
+        ("application/json", b"[1, 2]", {"body": [1, 2]}),
+        ("application/json", b'"text"', {"body": "text"}),
+        ("application/json", b"", {}),
+        ("application/json", '{"ä": "\\u0000"}'.encode(), {"ä": "\0"}),
+        ("application/x-www-form-urlencoded", b"a=1&b=x%20y&a=2&c=", {"a": ["1", "2"], "b": "x y", "c": ""}),
+        ("text/plain", "grüß dich".encode(), {"body": "grüß dich"}),
+        ("", b'{"a": 1}', {"body": '{"a": 1}'}),
+    ],
+)
+def test_bodies_are_read_by_what_they_say_they_are(kind: str, body: bytes, payload: dict[str, Any]):
+    assert Delivery({"content-type": kind}, (), body).payload() == payload
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/json", b"{"),
+        ("application/json", b'{"a": NaN}'),
+        ("application/json", b"[" * 100_000),
+        ("application/json", b'{"a": "\\ud800"}'),
+        ("application/octet-stream", b"\xff\xfe"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_malformed(kind: str, body: bytes):
+    with pytest.raises(Malformed):
+        Delivery({"content-type": kind}, (), body).payload()
+
+
+def test_headers_that_let_somebody_in_are_not_shown():
+    names = (
+        "authorization",
+        "cookie",
+        "x-hub-signature",
+        "x-hub-signature-256",
+        "x-api-key",
+        "x-gitlab-token",
+    )
+    others = {"x-github-event": "push", "user-agent": "hook/1", "idempotency-key": "7", "x-long": "y" * 5000}
+    about = Delivery({**dict.fromkeys(names, "secret"), **others, "host": "h"}, (), b"").about()
+    assert about["headers"] == {**others, "x-long": "y" * 1000}
+
+
+async def test_only_the_right_signature_starts_something(house: House):
+    await house.save(hook(auth=HMAC))
+    hooks, body = webhooks(house), b'{"n": 1}'
+    wrong = [
+        delivery(body),
+        delivery(body, x_hub_signature_256=""),
+        delivery(body, x_hub_signature_256="sha256="),
+        delivery(body, x_hub_signature_256="0" * 64),
+        signed(body, secret="another"),
+        Delivery(signed(body).headers, (), b'{"n": 2}'),
+        delivery(body, authorization=f"Bearer {SECRET}"),
+    ]
+    for one in wrong:
+        with pytest.raises(Unauthenticated):
+            await hooks.receive("/in", one)
+    assert (await house.runs(), await house.told(), house.fired) == ([], [], [])
+    bare = signed(body).headers["x-hub-signature-256"].removeprefix("sha256=")
+    first = await hooks.receive("/in", delivery(body, x_hub_signature_256=bare.upper()))
+    assert isinstance(first, Submitted)
+
+
+async def test_a_signed_time_must_be_near_and_cannot_be_left_out(house: House):
+    await house.save(hook(auth=HMAC, tolerance_secs=60))
+    hooks, long_ago = webhooks(house), str(int(STAMP) - 61)
+    stale = signed(timestamp=long_ago)
+    without = {name: value for name, value in stale.headers.items() if name != "x-forge-timestamp"}
+    for one in (
+        stale,
+        signed(timestamp=str(int(STAMP) + 61)),
+        signed(timestamp="soon"),
+        signed(timestamp="-1"),
+        signed(timestamp=""),
+        Delivery(without, (), stale.body),
+        Delivery({**stale.headers, "x-forge-timestamp": STAMP}, (), stale.body),
+    ):
+        with pytest.raises(Unauthenticated):
+            await hooks.receive("/in", one)
+    assert isinstance(await hooks.receive("/in", signed(timestamp=str(int(STAMP) - 60))), Submitted)
+
+
+async def test_a_bearer_token_is_the_secret_itself(house: House):
+    await house.save(hook(auth=BEARER))
+    hooks = webhooks(house)
+    for shown in ("", SECRET, f"Basic {SECRET}", "Bearer", "Bearer wrong", f"Bearer {SECRET}x"):
+        with pytest.raises(Unauthenticated):
+            await hooks.receive("/in", delivery(authorization=shown))
+    assert isinstance(await hooks.receive("/in", delivery(authorization=f"bearer {SECRET}")), Submitted)
+
+
+@pytest.mark.parametrize("auth", [HMAC, BEARER])
+async def test_an_empty_secret_lets_nobody_in(house: House, auth: dict[str, str]):
+    await house.save(hook(auth=auth))
+    hooks = webhooks(house, {"HOOK": ""})
+    for one in (delivery(authorization="Bearer "), signed(secret="")):
+        with pytest.raises(Unauthenticated):
+            await hooks.receive("/in", one)
+
+
+async def test_a_missing_secret_is_told_to_the_owner_once_and_to_nobody_outside(house: House):
+    workflow_id = await house.save(hook(auth=HMAC))
+    for _ in range(3):
+        with pytest.raises(Unauthenticated) as refused:
+            await webhooks(house, {}).receive("/in", signed())
+        assert "HOOK" not in refused.value.message + str(refused.value.hint)
+    (told,) = await house.told()
+    assert told.data["reason"] == (
+        "A delivery cannot be checked. The secret HOOK is not set. Set it: forge secrets set HOOK"
+    )
+    assert (await house.view(workflow_id)).error == told.data["reason"]
+    assert isinstance(await webhooks(house).receive("/in", signed()), Submitted)
+    assert (await house.view(workflow_id)).error is None
+
+
+@pytest.mark.parametrize("name", ["idempotency_key", "x_forge_delivery", "x_github_delivery", "webhook_id"])
+async def test_the_same_delivery_again_has_the_same_run(house: House, name: str):
+    await house.save(hook())
+    hooks = webhooks(house)
+    first = await hooks.receive("/in", delivery(**{name: "7"}))
+    again = await hooks.receive("/in", delivery(b'{"n": 2}', **{name: "7"}))
+    other = await hooks.receive("/in", delivery(**{name: "8"}))
+    assert isinstance(first, Submitted) and isinstance(again, Submitted) and isinstance(other, Submitted)
+    assert (again.run_id, again.is_duplicate) == (first.run_id, True)
+    assert other.run_id != first.run_id and len(await house.runs()) == 2
+
+
+async def test_without_an_id_a_signature_tells_deliveries_apart(house: House):
+    await house.save(hook(auth=HMAC))
+    hooks = webhooks(house)
+    stamped = signed(timestamp=STAMP)
+    for one in (signed(), signed(), signed(b"{}"), stamped, stamped):
+        assert isinstance(await hooks.receive("/in", one), Submitted)
+    # the time and the body as one body, with the same signature: no new delivery
+    joined = Delivery(
+        {"x-hub-signature-256": stamped.headers["x-hub-signature-256"]},
+        (),
+        f"{STAMP}.".encode() + stamped.body,
+    )
+    again = await hooks.receive("/in", joined)
+    assert isinstance(again, Submitted) and again.is_duplicate
+    assert len(await house.runs()) == 3
+
+
+async def test_without_an_id_and_a_signature_every_delivery_counts(house: House):
+    await house.save(hook())
+    for _ in range(2):
+        await webhooks(house).receive("/in", delivery(x_hub_signature_256="same"))
+    assert len(await house.runs()) == 2
+
+
+async def test_what_was_refused_may_be_delivered_again(house: House):
+    workflow_id = await house.save(hook())
+    house.refusing = Conflict("It runs already.")
+    with pytest.raises(Conflict):
+        await webhooks(house).receive("/in", delivery(webhook_id="1"))
+    assert [event.data["reason"] for event in await house.told()] == ["It runs already."]
+    house.refusing = Unavailable("Later.")
+    with pytest.raises(Unavailable):
+        await webhooks(house).receive("/in", delivery(webhook_id="1"))
+    assert (await house.view(workflow_id)).error == "It runs already."
+    house.refusing = None
+    answer = await webhooks(house).receive("/in", delivery(webhook_id="1"))
+    assert isinstance(answer, Submitted) and not answer.is_duplicate
+
+
+async def test_a_condition_chooses_deliveries(house: House):
+    workflow_id = await house.save(hook(when='event.action == "opened" && trigger.type == "webhook"'))
+    hooks = webhooks(house)
+    assert isinstance(await hooks.receive("/in", delivery(b'{"action": "closed"}')), Ignored)
+    assert isinstance(await hooks.receive("/in", delivery(b'{"action": "opened"}')), Submitted)
+    for _ in range(2):
+        assert isinstance(await hooks.receive("/in", delivery(b"{}")), Ignored)
+    assert len(await house.runs()) == 1 and len(await house.told("workflow.refused")) == 1
+    assert "action" in str((await house.view(workflow_id)).error)
+
+
+async def test_there_is_no_webhook_where_nobody_has_one_or_it_is_switched_off(house: House):
+    off = await house.save(hook("/off"), name="off", is_enabled=False)
+    gone = await house.save(hook("/gone"), name="gone")
+    await house.delete(gone)
+    for path in ("/in", "/off", "/gone", "/", "/off/", "//off"):
+        with pytest.raises(NotFound, match="no webhook at this path"):
+            await webhooks(house).receive(path, delivery())
+    await house.save(hook("/off"), name="off", workflow_id=off)
+    assert isinstance(await webhooks(house).receive("/off", delivery()), Submitted)
+
+
+def test_what_is_told_fits_json():
+    about = Delivery({"x-odd": "\udcff\0"}, (("q", "ü"),), b"").about()
+    assert json.loads(json.dumps(about)) == about and "\0" not in json.dumps(about["headers"])
