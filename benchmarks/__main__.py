@@ -22,6 +22,7 @@ from benchmarks import (
     skills,
     startup,
     tokens,
+    workflows,
 )
 from benchmarks.bench import Bench
 from benchmarks.contender import ROOT
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
     "interviews": interviews.measure,
     "recall": recall.measure,
     "skills": skills.measure,
+    "workflows": workflows.measure,
 }
 
 

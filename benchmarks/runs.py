@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from benchmarks import langgraph
 from benchmarks.bench import Bench, Numbers, Rounds, pairs
 from benchmarks.contender import Contender, module, started
+from benchmarks.environment import LANGGRAPH as LANGGRAPH_ITSELF
+from benchmarks.environment import NotInstalled
 from benchmarks.report import Result, compare, missing
 
 ROUNDS = 5
@@ -21,8 +22,8 @@ REQUESTS = {
 def measure(bench: Bench) -> Iterator[Result]:
     ours, dbos = module("forge_runs"), module("dbos_runs")
     try:
-        peers = {DBOS: dbos, LANGGRAPH: langgraph.install()}
-    except langgraph.NotInstalled as error:
+        peers = {DBOS: dbos, LANGGRAPH: LANGGRAPH_ITSELF.install("langgraph_runs")}
+    except NotInstalled as error:
         peers = {DBOS: dbos}
         yield missing("runs", "everything on sqlite", "", LANGGRAPH, str(error))
     yield from _compare(bench, "sqlite", {"ours": ours, **peers})

@@ -25,10 +25,10 @@ COUNT = {
 }
 
 
-class Plan:
-    """`took` is where a run's own code leaves (seconds, CPU seconds): the queue's delay is no part of a step."""
+class Finished:
+    """Counts the runs that are done, whichever engine did them: both keep them in DBOS's table."""
 
-    def __init__(self, url: str, start: Start, took: list[tuple[float, float]]) -> None:
+    def __init__(self, url: str) -> None:
         kind = "sqlite" if url.startswith("sqlite") else "postgresql"
         self._count = COUNT[kind]
         self._connection: Any = (
@@ -36,6 +36,20 @@ class Plan:
             if kind == "sqlite"
             else psycopg.connect(url, autocommit=True)
         )
+
+    def count(self) -> int:
+        return self._connection.execute(self._count).fetchone()[0]
+
+    async def wait_for(self, target: int) -> None:
+        while self.count() < target:  # noqa: ASYNC110  (the table is all that both engines share)
+            await asyncio.sleep(POLL_S)
+
+
+class Plan:
+    """`took` is where a run's own code leaves (seconds, CPU seconds): the queue's delay is no part of a step."""
+
+    def __init__(self, url: str, start: Start, took: list[tuple[float, float]]) -> None:
+        self._finished = Finished(url)
         self._start = start
         self._took = took
 
@@ -59,13 +73,9 @@ class Plan:
         return {"speed": CHAINS * STEPS / await self._until_done(CHAINS, STEPS)}
 
     async def _until_done(self, runs: int, steps: int) -> float:
-        """Seconds until so many runs are started and finished. Both engines keep them in DBOS's table."""
-        target, began = self._finished() + runs, time.perf_counter()
+        """Seconds until so many runs are started and finished."""
+        target, began = self._finished.count() + runs, time.perf_counter()
         for _ in range(runs):
             await self._start(steps)
-        while self._finished() < target:  # noqa: ASYNC110  (the table is all that both engines share)
-            await asyncio.sleep(POLL_S)
+        await self._finished.wait_for(target)
         return time.perf_counter() - began
-
-    def _finished(self) -> int:
-        return self._connection.execute(self._count).fetchone()[0]

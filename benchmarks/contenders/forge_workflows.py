@@ -1,0 +1,87 @@
+"""Workflows through Forge: a definition that is read and pinned, a journal by step, an event for everything that happens."""
+
+import sys
+from collections.abc import Collection
+from typing import Any
+
+from benchmarks.contenders.shapes import SIZES, Shape, Shapes
+from benchmarks.loop import run
+from forge.accounts.address import OwnAddress
+from forge.events.log import EventLog
+from forge.runs.kinds import RunKinds
+from forge.runs.opening import open_runs
+from forge.store.engine import Store
+from forge.store.schema import migrate
+from forge.telemetry import Metrics, NoTracing
+from forge.workflows.definition.models import CodeConfig
+from forge.workflows.engine.hands import Done, Hands, StepCall
+from forge.workflows.kind import Means, WorkflowKind
+from forge.workflows.knowing import Knowing
+from forge.workflows.models import WorkflowWish
+from forge.workflows.running import WorkflowRuns
+from forge.workflows.service import Workflows
+from forge.workflows.starting import Starting
+
+ACCOUNT = "account-1"
+
+
+class Noop:
+    async def do(self, call: StepCall, config: CodeConfig) -> Done:
+        return Done({"type": "code", "output": config.input})
+
+
+def definition(shape: Shape) -> dict[str, Any]:
+    steps = [
+        {
+            "id": f"step_{i}",
+            "type": "code",
+            "depends_on": [f"step_{i - 1}"] if shape == "chain" and i else [],
+            "config": {"language": "javascript", "source": "export function run(input) {}", "input": i},
+        }
+        for i in range(SIZES[shape])
+    ]
+    return {"name": shape, "parallel": 64, "steps": steps}
+
+
+async def no_names(_: str) -> Collection[str]:
+    return ()
+
+
+async def never(*_: object, **__: object) -> Any:
+    raise NotImplementedError
+
+
+async def main(url: str) -> None:
+    database = Store(url)
+    await migrate(database)
+    metrics = Metrics(version="bench")
+    events = EventLog(database, metrics)
+    workflow = WorkflowKind(database, events)
+    async with open_runs(
+        database, events, RunKinds(workflow.kind()), metrics, NoTracing(), keep_days=1
+    ) as runs:
+        workflow.provide(Means(Hands({"code": Noop()}), never, never))
+        knowing = Knowing(database, no_names, no_names, no_names)
+        workflows = Workflows(database, events, runs, knowing, OwnAddress("127.0.0.1", 1, "bench"))
+        for shape in SIZES:
+            await workflows.create(ACCOUNT, WorkflowWish(definition=definition(shape)), by="bench")
+        started = WorkflowRuns(database, runs, Starting(runs))
+        ids: list[str] = []
+
+        async def start(shape: Shape) -> None:
+            ids.append((await started.trigger(ACCOUNT, shape, {}, by="bench")).run_id)
+
+        async def took() -> float:
+            """From its first step to the end of the run, which comes after all of the journal."""
+            done = await started.get(ACCOUNT, ids[-1])
+            began = min(step.started_at for step in done.steps if step.started_at)
+            assert done.status == "completed", done.error
+            assert done.finished_at is not None
+            return (done.finished_at - began).total_seconds()
+
+        await Shapes(url, start, took).follow()
+    await database.close()
+
+
+if __name__ == "__main__":
+    run(main(sys.argv[1]))
