@@ -120,11 +120,16 @@ export function triggerWorkflow({ ref, payload }: { ref: string; payload: Payloa
   );
 }
 
-type Trial = { ref: string; payload: Payload; definition?: Record<string, unknown> };
+type Trial = {
+  ref: string;
+  payload: Payload;
+  samples?: Record<string, unknown>;
+  definition?: Record<string, unknown>;
+};
 
-/** What would happen, with no effect. `definition`: instead of the saved one. */
-export function dryRun({ ref, payload, definition }: Trial): Promise<WorkflowDryRun> {
-  const body = { payload, samples: {}, ...(definition && { definition }) };
+/** What would happen, with no effect. `samples` are what steps are to give, `definition` counts instead of the saved one. */
+export function dryRun({ ref, payload, samples = {}, definition }: Trial): Promise<WorkflowDryRun> {
+  const body = { payload, samples, ...(definition && { definition }) };
   return unwrap(http.POST("/api/v1/workflows/{ref}/dry-run", { params: named(ref), body }));
 }
 

@@ -21,7 +21,6 @@ import { Zoom } from "./Zoom";
 const NODES = { step: StepNode, frame: FrameNode };
 const EDGES = { link: LinkEdge };
 const FIT = { padding: 0.15, maxZoom: 1 };
-const NO_NOTE = { hideAttribution: true };
 /** From here on only what is in sight is in the page. */
 const MANY = 150;
 
@@ -99,9 +98,9 @@ function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChang
           zoomOnDoubleClick={false}
           fitView
           fitViewOptions={FIT}
-          proOptions={NO_NOTE}
+          attributionPosition="top-right"
         >
-          <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
+          <Background variant={BackgroundVariant.Dots} gap={18} size={1.5} />
           <MiniMap<BoxNode>
             pannable
             zoomable

@@ -34,12 +34,17 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Box
       <span className="min-w-0 flex-1">
         <span className="block truncate font-medium">{box.title}</span>
         <span className="flex items-center gap-1.5 text-xs text-dim">
-          {mark ? <State mark={mark} /> : <span className="truncate">{aboutOf(box, look?.word)}</span>}
+          <span className={clsx("truncate", mark && "sr-only")}>
+            {aboutOf(box, look?.word)}
+            {look && !box.isFolded && <span className="sr-only"> step</span>}
+          </span>
+          {mark && <State mark={mark} />}
         </span>
       </span>
       {mistakes > 0 && (
         <span title={`${mistakes} to mend`} className="text-bad">
           <TriangleAlert size={14} aria-hidden />
+          <span className="sr-only">{mistakes} to mend</span>
         </span>
       )}
       {box.isFolded && <Unfold box={box} />}

@@ -1,15 +1,16 @@
 /** A layout as the nodes and edges that are put on the canvas. */
 import { type Edge, MarkerType, type Node } from "@xyflow/react";
+import type { Point } from "../definition/model";
 import type { Link, Way } from "../definition/scopes";
 import { STEP_WORD } from "../words";
 import { type Box, shownAs, stepsIn } from "./boxes";
 import type { CanvasView, StepMark } from "./contract";
-import type { Layout, Rect } from "./layout";
+import { type Layout, type Rect, routeKey } from "./layout";
 import { STEP_LOOKS } from "./steps";
 
-export type BoxData = { box: Box; mark: StepMark | null; mistakes: number; isEditable: boolean };
+export type BoxData = { box: Box; mark: StepMark | null; mistakes: number; label: string };
 export type BoxNode = Node<BoxData, "step" | "frame">;
-export type LinkEdge = Edge<{ links: Link[]; way: Way }, "link">;
+export type LinkEdge = Edge<{ links: Link[]; way: Way; route: readonly Point[] | null }, "link">;
 
 type Shown = Pick<CanvasView, "marks" | "mistakes"> & { isEditable: boolean };
 
@@ -31,6 +32,7 @@ function nodeOf(box: Box, rect: Rect, parent: { id: string; rect: Rect } | null,
   const { x, y, width, height } = rect;
   const mark = markOf(box, shown);
   const mistakes = stepsOf(box).reduce((sum, id) => sum + (shown.mistakes?.[id] ?? 0), 0);
+  const label = labelOf(box, mark, mistakes);
   const isFrame = !box.isFolded && box.kind !== "step";
   return {
     id: box.id,
@@ -40,9 +42,11 @@ function nodeOf(box: Box, rect: Rect, parent: { id: string; rect: Rect } | null,
     width,
     height,
     measured: { width, height },
-    data: { box, mark, mistakes, isEditable: shown.isEditable },
-    ariaRole: box.kind === "step" ? "button" : "group",
-    ariaLabel: labelOf(box, mark, mistakes),
+    data: { box, mark, mistakes, label },
+    // A step is named by what is written in it.
+    ...(box.kind === "step"
+      ? { ariaRole: "button" as const }
+      : { ariaRole: "group" as const, ariaLabel: label }),
     selectable: box.kind !== "band",
     draggable: shown.isEditable,
     connectable: shown.isEditable && box.step !== null,
@@ -73,7 +77,7 @@ function labelOf({ title, step, kind, isFolded }: Box, mark: StepMark | null, mi
 function isSame(one: BoxNode, other: BoxNode): boolean {
   return (
     one.data.box === other.data.box &&
-    one.ariaLabel === other.ariaLabel &&
+    one.data.label === other.data.label &&
     one.type === other.type &&
     one.parentId === other.parentId &&
     one.position.x === other.position.x &&
@@ -91,7 +95,7 @@ export function wordOf(way: Way): string {
 }
 
 /** Links between what is to be seen; several between the same two frames are one. */
-export function edgesOf({ boxes, links }: Layout): LinkEdge[] {
+export function edgesOf({ boxes, links, routes }: Layout): LinkEdge[] {
   const shown = shownAs(boxes);
   const edges = new Map<string, LinkEdge>();
   for (const link of links) {
@@ -101,12 +105,21 @@ export function edgesOf({ boxes, links }: Layout): LinkEdge[] {
     const id = `${source} ${isDirect ? link.way : ""} ${target}`;
     const known = edges.get(id);
     if (known?.data) known.data.links.push(link);
-    else edges.set(id, edgeOf(id, source, target, link, isDirect));
+    else {
+      const route = isDirect && target === link.to ? routes.get(routeKey(source, target)) : null;
+      edges.set(id, edgeOf({ id, source, target, link, isDirect, route: route ?? null }));
+    }
   }
   return [...edges.values()];
 }
 
-function edgeOf(id: string, source: string, target: string, link: Link, isDirect: boolean): LinkEdge {
+type Drawn = Pick<LinkEdge, "id" | "source" | "target"> & {
+  link: Link;
+  isDirect: boolean;
+  route: readonly Point[] | null;
+};
+
+function edgeOf({ id, source, target, link, isDirect, route }: Drawn): LinkEdge {
   const word = wordOf(link.way);
   return {
     id,
@@ -115,7 +128,7 @@ function edgeOf(id: string, source: string, target: string, link: Link, isDirect
     target,
     sourceHandle: isDirect ? link.way : "after",
     targetHandle: "in",
-    data: { links: [link], way: link.way },
+    data: { links: [link], way: link.way, route },
     ariaLabel: `${link.from} leads to ${link.to}${word && `, ${word}`}`,
     markerEnd: { type: MarkerType.ArrowClosed, width: 14, height: 14, color: "var(--edge)" },
   };

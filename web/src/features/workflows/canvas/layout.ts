@@ -24,7 +24,11 @@ export type Layout = {
   links: readonly Link[];
   /** By the ids of boxes, on the canvas as a whole; those in folded frames have theirs too. */
   rects: ReadonlyMap<string, Rect>;
+  /** Where long lines go round others, by `routeKey`; only while nobody has placed anything. */
+  routes: ReadonlyMap<string, readonly Point[]>;
 };
+
+export const routeKey = (from: string, to: string): string => `${from} ${to}`;
 
 export function layOut(definition: Definition): Layout {
   const boxes = boxesOf(definition);
@@ -34,22 +38,31 @@ export function layOut(definition: Definition): Layout {
   );
   const isWhole = definition.steps.every(({ id }) => stored.has(id));
   const automatic = new Map<string, Point>();
+  const routes = new Map<string, Point[]>();
   if (!isWhole) {
     const band = boxes.find(({ id }) => id === BAND);
     const main = arranged(
       boxes.filter((box) => box !== band),
       links,
     );
-    settle(main, { x: 0, y: 0 }, automatic);
-    if (band) settle(arranged([band], links), { x: 0, y: main.size.height + BAND_GAP }, automatic);
+    settle(main, { x: 0, y: 0 }, { places: automatic, routes });
+    const below = { x: 0, y: main.size.height + BAND_GAP };
+    if (band) settle(arranged([band], links), below, { places: automatic, routes });
   }
   const rects = new Map<string, Rect>();
   const places = combined(boxes, stored, automatic);
   for (const box of boxes) frame(box, places, rects);
-  return { boxes, links, rects };
+  return { boxes, links, rects, routes: stored.size === 0 ? routes : new Map() };
 }
 
-type Arranged = { size: Size; at: { box: Box; x: number; y: number; inner: Arranged | null }[] };
+type Arranged = {
+  size: Size;
+  at: { box: Box; x: number; y: number; inner: Arranged | null }[];
+  /** Those that pass at least one row. */
+  routes: { key: string; points: Point[] }[];
+};
+/** A line to the next row has a beginning, a middle and an end. */
+const SHORT = 3;
 
 /** Boxes beside and below each other; the top left corner is 0, 0. */
 function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
@@ -70,7 +83,11 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
     const { x, y, width, height } = graph.node(box.id) as Rect;
     return { box, x: x - width / 2, y: y - height / 2, inner: inner.get(box.id) ?? null };
   });
-  return { size: { width, height }, at };
+  const routes = graph.edges().flatMap(({ v, w }) => {
+    const { points = [] } = graph.edge(v, w) as { points?: Point[] };
+    return points.length > SHORT ? [{ key: routeKey(v, w), points: points.slice(1, -1) }] : [];
+  });
+  return { size: { width, height }, at, routes };
 }
 
 function sizeOf(box: Box, inner: Arranged | undefined): Size {
@@ -80,14 +97,22 @@ function sizeOf(box: Box, inner: Arranged | undefined): Size {
   return { width: inner.size.width + 2 * side, height: inner.size.height + top + bottom };
 }
 
+type Settled = { places: Map<string, Point>; routes: Map<string, Point[]> };
+
 /** The places of all that is drawn without asking its members. */
-function settle({ at }: Arranged, origin: Point, places: Map<string, Point>): void {
+function settle({ at, routes }: Arranged, origin: Point, into: Settled): void {
+  for (const { key, points } of routes) {
+    into.routes.set(
+      key,
+      points.map(({ x, y }) => ({ x: origin.x + x, y: origin.y + y })),
+    );
+  }
   for (const { box, x, y, inner } of at) {
     const here = { x: origin.x + x, y: origin.y + y };
-    if (!inner || box.kind === "step") places.set(box.id, here);
+    if (!inner || box.kind === "step") into.places.set(box.id, here);
     else {
       const { side, top } = EDGE[box.kind];
-      settle(inner, { x: here.x + side, y: here.y + top }, places);
+      settle(inner, { x: here.x + side, y: here.y + top }, into);
     }
   }
 }

@@ -5,6 +5,7 @@ import { SelectionPanel } from "./SelectionPanel";
 import { StepPanel } from "./StepPanel";
 import { SettingsPanel } from "./settings/SettingsPanel";
 import { TrialPanel } from "./TrialPanel";
+import type { Trial } from "./useTrial";
 
 /** What is beside the canvas while no step is selected. */
 export type SideView = "settings" | "trial" | null;
@@ -15,18 +16,16 @@ type Props = {
   ids: readonly string[];
   view: SideView;
   problems: readonly WorkflowPlace[];
-  reference: string | null;
+  trial: Trial;
   change: Change;
   select: (ids: readonly string[]) => void;
   close: () => void;
 };
 
 /** Beside the canvas: the selected step, several of them, a dry run, or the workflow as a whole. */
-export function Side({ definition, ids, view, problems, reference, change, select, close }: Props) {
+export function Side({ definition, ids, view, problems, trial, change, select, close }: Props) {
   const step = ids.length === 1 && ids[0] !== undefined ? stepOf(definition, ids[0]) : undefined;
-  if (view === "trial" && reference !== null) {
-    return <TrialPanel reference={reference} definition={definition} close={close} select={select} />;
-  }
+  if (view === "trial") return <TrialPanel trial={trial} close={close} select={select} />;
   if (step) {
     return (
       <StepPanel

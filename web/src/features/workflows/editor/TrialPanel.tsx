@@ -1,34 +1,21 @@
-import { useMutation } from "@tanstack/react-query";
 import { FlaskConical, X } from "lucide-react";
-import { useState } from "react";
 import type { WorkflowStepDetail } from "@/api/types";
-import { dryRun } from "@/api/workflows";
 import { Button, IconButton } from "@/ui/Button";
 import { Refusal } from "@/ui/Refusal";
 import { State } from "../canvas/StepNode";
-import type { Definition, Json } from "../definition/model";
 import { JsonField } from "./fields/JsonField";
-import { isObject } from "./json";
 import { SidePanel } from "./SidePanel";
+import type { Trial } from "./useTrial";
 
 type Props = {
-  /** What it is saved as. */
-  reference: string;
-  definition: Definition;
+  trial: Trial;
   close: () => void;
   select: (ids: readonly string[]) => void;
 };
 
 /** What would happen if what is on the page ran: nothing is sent, asked or changed. */
-export function TrialPanel({ reference, definition, close, select }: Props) {
-  const [payload, setPayload] = useState<Json | undefined>(() => exampleOf(definition));
-  const trial = useMutation({ mutationFn: dryRun, meta: { isShownInPlace: true } });
-  const run = () =>
-    trial.mutate({
-      ref: reference,
-      payload: isObject(payload) ? payload : {},
-      definition: { ...definition },
-    });
+export function TrialPanel({ trial, close, select }: Props) {
+  const { payload, samples, change, run, isPending, error, result } = trial;
   return (
     <SidePanel
       label="Dry run"
@@ -43,19 +30,34 @@ export function TrialPanel({ reference, definition, close, select }: Props) {
         Goes through the steps as they are on the page, saved or not, with no effect: each gives a sample or
         says what it would have done.
       </p>
-      <JsonField label="What it starts with" rows={4} value={payload} references={[]} onChange={setPayload} />
-      <Button look="primary" disabled={trial.isPending} onClick={run}>
-        <FlaskConical size={13} aria-hidden /> {trial.isPending ? "Going through it…" : "Go through it"}
+      <JsonField
+        label="What it starts with"
+        rows={3}
+        value={payload}
+        references={[]}
+        onChange={(value) => change({ payload: value })}
+      />
+      <JsonField
+        label="What steps give"
+        rows={2}
+        placeholder='{ "fetch": { "status": 200, "body": [1, 2] } }'
+        hint="Samples by the ids of steps, as JSON. Others give one of their own."
+        value={samples}
+        references={[]}
+        onChange={(value) => change({ samples: value })}
+      />
+      <Button look="primary" disabled={isPending} onClick={run}>
+        <FlaskConical size={13} aria-hidden /> {isPending ? "Going through it…" : "Go through it"}
       </Button>
-      <Refusal error={trial.error ?? trial.data?.error} />
-      {trial.data && (
+      <Refusal error={error ?? result?.error} />
+      {result && (
         <ol aria-label="Steps of the dry run" className="space-y-1.5">
-          {trial.data.steps.map((step) => (
+          {result.steps.map((step) => (
             <TriedStep key={step.key} step={step} open={() => select([step.step])} />
           ))}
         </ol>
       )}
-      {trial.data && trial.data.error === null && <Value name="Output" of={trial.data.output} isOpen />}
+      {result?.error === null && <Value name="Output" of={result.output} isOpen />}
     </SidePanel>
   );
 }
@@ -97,12 +99,4 @@ function Value({ name, of, isOpen = false }: { name: string; of: unknown; isOpen
       </pre>
     </details>
   );
-}
-
-/** Its defaults, and the names of what is required. */
-function exampleOf({ inputs = {} }: Definition): Json {
-  const entries = Object.entries(inputs).flatMap(([name, { default: value, required, enum: few }]) =>
-    value !== undefined || required ? [[name, value ?? few?.[0] ?? ""]] : [],
-  );
-  return Object.fromEntries(entries);
 }

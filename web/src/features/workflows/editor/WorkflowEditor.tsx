@@ -19,6 +19,7 @@ import { Side, type SideView } from "./Side";
 import { Toolbar } from "./Toolbar";
 import { type Mode, useMode } from "./useMode";
 import { type Read, useReading } from "./useReading";
+import { useTrial } from "./useTrial";
 import type { Writing } from "./useWriting";
 import { YamlPane } from "./YamlPane";
 
@@ -138,6 +139,7 @@ type DrawingProps = {
 
 function Drawing({ definition, writing, read, reference, side, setSide }: DrawingProps) {
   const [selected, setSelected] = useState<readonly string[]>([]);
+  const trial = useTrial(reference, definition);
   const ids = useMemo(() => stepsAmong(boxesOf(definition), selected), [definition, selected]);
   const select = (next: readonly string[]) => {
     setSelected(next);
@@ -176,6 +178,7 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
           <Suspense fallback={<SkeletonRows rows={8} label="Loading the canvas" />}>
             <Canvas
               definition={definition}
+              marks={side === "trial" ? trial.marks : undefined}
               mistakes={read.mistakes}
               selected={selected}
               onSelect={select}
@@ -191,7 +194,7 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
         ids={ids}
         view={side}
         problems={read.problems}
-        reference={reference}
+        trial={trial}
         change={writing.draw}
         select={select}
         close={() => setSide(null)}

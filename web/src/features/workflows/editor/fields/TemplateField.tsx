@@ -49,9 +49,11 @@ export function TemplateField({
         onChange={(event) => onChange(event.target.value)}
         {...rest}
       />
-      <div className="absolute top-0 right-0 leading-none">
-        <ReferenceSelect of={rest.label} references={references} insert={insert} />
-      </div>
+      {references.length > 0 && (
+        <div className="absolute top-0 right-0 leading-none">
+          <ReferenceSelect of={rest.label} references={references} insert={insert} />
+        </div>
+      )}
     </div>
   );
 }

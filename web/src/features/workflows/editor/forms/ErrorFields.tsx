@@ -14,8 +14,7 @@ type Props = {
 
 /** Whether a step runs, how long it may take, and what happens when it fails. */
 export function ErrorFields({ definition, step, set, references }: Props) {
-  const isUsual = !step.condition && step.timeout_secs === undefined && !step.retry;
-  const isPlain = isUsual && (step.on_error ?? "fail") === "fail";
+  const isHandled = step.retry !== undefined || (step.on_error ?? "fail") !== "fail";
   return (
     <>
       <Section
@@ -40,10 +39,7 @@ export function ErrorFields({ definition, step, set, references }: Props) {
           onChange={(timeout_secs) => set({ timeout_secs })}
         />
       </Section>
-      <Section
-        title="When it fails"
-        isOpen={!isPlain && (step.retry !== undefined || step.on_error !== undefined)}
-      >
+      <Section title="When it fails" isOpen={isHandled}>
         <RetryFields retry={step.retry} set={(retry) => set({ retry })} />
         <HandlerFields definition={definition} step={step} set={set} />
       </Section>

@@ -9,6 +9,7 @@ import type { Reference } from "../references";
 import type { ConfigForm } from "./form";
 
 const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const USUAL_BYTES = 1 << 20;
 const NO_BODY: readonly Method[] = ["GET", "HEAD"];
 
 /** Ask another server. Secrets are named, and never shown. */
@@ -57,7 +58,10 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
           onChange={(body) => set({ body })}
         />
       )}
-      <Section title="Answer" isOpen={config.expect_status !== undefined || config.max_bytes !== undefined}>
+      <Section
+        title="Answer"
+        isOpen={config.expect_status !== undefined || (config.max_bytes ?? USUAL_BYTES) !== USUAL_BYTES}
+      >
         <LinesField
           label="Status it may have"
           placeholder="200"
@@ -70,7 +74,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
         />
         <NumberField
           label="Largest answer, in bytes"
-          usual="1048576"
+          usual={String(USUAL_BYTES)}
           min={1}
           max={8 << 20}
           value={config.max_bytes}

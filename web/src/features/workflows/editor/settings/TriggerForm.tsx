@@ -26,7 +26,7 @@ export function TriggerForm({ trigger, onChange }: FormOf<Exclude<Trigger, Manua
 }
 
 function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
-  const inputs = trigger.inputs;
+  const { inputs = {} } = trigger;
   return (
     <>
       <Field
@@ -69,7 +69,7 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
         label="Inputs"
         rows={2}
         hint="An object as JSON."
-        value={inputs}
+        value={Object.keys(inputs).length > 0 ? inputs : undefined}
         references={[]}
         onChange={(value) => onChange({ ...trigger, inputs: isObject(value) ? value : undefined })}
       />
