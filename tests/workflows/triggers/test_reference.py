@@ -1,0 +1,56 @@
+"""docs/reference/triggers.md says what is so."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from forge.kernel.clock import now
+from forge.workflows.definition.models import CronTrigger, EventTrigger, FileWatchTrigger, WebhookTrigger
+from forge.workflows.triggers.cron import read_schedule
+from forge.workflows.triggers.happenings import EVENT_TYPES
+
+PAGE = (Path(__file__).parents[3] / "docs/reference/triggers.md").read_text()
+
+
+def rows(heading: str) -> str:
+    return PAGE.partition(f"## `{heading}`")[2].partition("\n## ")[0]
+
+
+PHRASES = re.findall(r"^\| (`.+`) \| `([^`]+)` \|$", rows("cron"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("heading", "trigger"),
+    [
+        ("cron", CronTrigger),
+        ("webhook", WebhookTrigger),
+        ("event", EventTrigger),
+        ("file_watch", FileWatchTrigger),
+    ],
+)
+def test_every_key_is_named(heading: str, trigger: type[CronTrigger]):
+    named = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", rows(heading), re.MULTILINE)
+    assert sorted(named) == sorted(trigger.model_fields.keys() - {"type"})
+
+
+def test_every_event_is_named():
+    assert {name for name in EVENT_TYPES if f"`{name}`" not in rows("event")} == set()
+    first = "".join(re.findall(r"^\|([^|]+)\|[^|]+\|[^|]+\|[^|]+\|$", rows("event"), re.MULTILINE))
+    assert set(re.findall(r"`([a-z]+\.[a-z]+)`", first)) == set(EVENT_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "fields"),
+    [(phrase, fields) for row, fields in PHRASES for phrase in re.findall(r"`([^`]+)`", row)],
+)
+def test_every_phrase_is_the_same_in_fields(phrase: str, fields: str):
+    said, written, moment = read_schedule(phrase), read_schedule(fields), now()
+    for _ in range(5):
+        following = said.next_after(moment)
+        assert following == written.next_after(moment)
+        moment = following
+
+
+def test_there_are_phrases_in_the_table():
+    assert len(PHRASES) > 10
