@@ -163,3 +163,9 @@ export type WorkflowReading = Json<paths["/api/v1/workflows/read"]["post"]["resp
 export type WorkflowPlace = WorkflowReading["problems"][number];
 export type WorkflowDryRun = Json<paths["/api/v1/workflows/{ref}/dry-run"]["post"]["responses"][200]>;
 export type WorkflowSubmitted = Json<paths["/api/v1/workflows/{ref}/trigger"]["post"]["responses"][202]>;
+
+export type BotMessage = Got<"/api/v1/messages">[number];
+export type MessageDelivery = BotMessage["deliveries"][number];
+export type MessageSender = BotMessage["sender"];
+export type MessageRecipient = BotMessage["recipient"];
+export type MessageChannel = Got<"/api/v1/message-channels">[number];

@@ -4,6 +4,7 @@ import { refreshBot } from "./bots";
 import { draftsQuery } from "./builder";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
+import { refreshMessages } from "./messages";
 import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
 import { refreshRuns, refreshSkill } from "./skills";
 import type { Event, Gate, Run } from "./types";
@@ -82,6 +83,8 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
     refreshRuns(cache, event.data.skill);
   } else if (event.type === "workflow.changed") {
     refreshWorkflow(cache, event.data);
+  } else if (event.type === "message.sent" || event.type === "message.answered") {
+    refreshMessages(cache);
   }
 }
 

@@ -53,6 +53,12 @@ const skillsRoute = createRoute({
   component: lazyRouteComponent(() => import("./skills/SkillsTab"), "SkillsTab"),
 });
 
+const messagesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/messages",
+  component: lazyRouteComponent(() => import("./messages/MessagesTab"), "MessagesTab"),
+});
+
 const settingsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/settings",
@@ -65,5 +71,6 @@ export const botRoute = frameRoute.addChildren([
   soulRoute,
   memoryRoute,
   skillsRoute,
+  messagesRoute,
   settingsRoute,
 ]);

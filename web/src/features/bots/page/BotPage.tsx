@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
-import { Brain, MessageSquare, ScrollText, Settings2, Wrench } from "lucide-react";
+import { Brain, Mail, MessageSquare, ScrollText, Settings2, Wrench } from "lucide-react";
 import { botQuery } from "@/api/bots";
 import { ApiError } from "@/api/client";
 import type { Bot } from "@/api/types";
@@ -23,6 +23,7 @@ const TABS = [
   { to: "/bots/$slug/soul", label: "Soul", icon: ScrollText },
   { to: "/bots/$slug/memory", label: "Memory", icon: Brain },
   { to: "/bots/$slug/skills", label: "Skills", icon: Wrench },
+  { to: "/bots/$slug/messages", label: "Messages", icon: Mail },
   { to: "/bots/$slug/settings", label: "Settings", icon: Settings2 },
 ] as const;
 

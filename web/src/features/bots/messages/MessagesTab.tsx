@@ -1,0 +1,72 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { messagesQuery } from "@/api/messages";
+import { Button } from "@/ui/Button";
+import { EmptyState } from "@/ui/EmptyState";
+import { ErrorState } from "@/ui/ErrorState";
+import { Select } from "@/ui/Select";
+import { SkeletonRows } from "@/ui/Skeleton";
+import { Channels } from "./Channels";
+import { Send } from "./Send";
+import { Thread } from "./Thread";
+import { othersOf, threadsOf } from "./words";
+
+const route = getRouteApi("/shell/bots/$slug/messages");
+
+/** What was written to a bot and by it: by people, other bots and workflows, and in channels it listens to. */
+export function MessagesTab() {
+  const { slug } = route.useParams();
+  const [other, setOther] = useState<string | null>(null);
+  const query = useInfiniteQuery(messagesQuery(slug, other));
+  const everything =
+    useInfiniteQuery(messagesQuery(slug, null)).data?.pages.flatMap(({ items }) => items) ?? [];
+  const found = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  const others = othersOf(everything, slug);
+  return (
+    <div className="mx-auto grid max-w-[1160px] gap-3 p-4 max-sm:p-2 lg:grid-cols-[minmax(0,1fr)_260px]">
+      <div className="min-w-0 space-y-3">
+        <Send slug={slug} />
+        {others.length > 0 && (
+          <Select
+            label="With whom"
+            value={other ?? ""}
+            options={[
+              { value: "", label: "With everybody" },
+              ...others.map((one) => ({ value: one, label: `With ${one}` })),
+            ]}
+            onChange={(value) => setOther(value || null)}
+          />
+        )}
+        {query.isPending && <SkeletonRows rows={5} label="Loading the messages" />}
+        {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
+        {query.data && found.length === 0 && (
+          <EmptyState
+            title="No messages yet"
+            sentence="Bots and workflows write to each other here, and you can write as well. A message goes through the bot's own chat; its reply comes back here."
+            example={
+              <>
+                or from a terminal: <code className="mono">forge message send --to {slug} "Hello"</code>
+              </>
+            }
+          />
+        )}
+        <ul aria-label="Messages" className="space-y-3">
+          {threadsOf(found).map((thread) => (
+            <li key={thread.id}>
+              <Thread slug={slug} messages={thread.messages} />
+            </li>
+          ))}
+        </ul>
+        {query.hasNextPage && (
+          <div className="flex justify-center">
+            <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
+              Older
+            </Button>
+          </div>
+        )}
+      </div>
+      <Channels slug={slug} />
+    </div>
+  );
+}
