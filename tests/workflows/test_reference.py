@@ -1,5 +1,6 @@
 """docs/reference/workflow-files.md names every key of a definition with its default, and its example is without a mistake."""
 
+import ast
 import re
 from pathlib import Path
 from typing import Any, get_args
@@ -110,6 +111,21 @@ def test_every_value_of_every_choice_is_named():
         for name, field in config.model_fields.items():
             values = {value for value in get_args(field.annotation) if isinstance(value, str)}
             assert values <= named, (config, name)
+
+
+def test_every_code_of_an_error_that_a_step_can_end_with_is_named():
+    folder = Path(models.__file__).parents[1]
+    raised = {
+        call.args[0].value
+        for path in (*folder.glob("steps/*.py"), *folder.glob("engine/*.py"), folder / "starting.py")
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "StepError"
+        and isinstance(call.args[0], ast.Constant)
+    }
+    assert len(raised) > 15
+    assert raised <= set(re.findall(r"`(\w+)`", SECTIONS["Codes of errors"]))
 
 
 def test_the_limits_are_those_that_hold():
