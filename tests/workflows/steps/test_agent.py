@@ -38,7 +38,7 @@ class House:
 
     async def attempt(self, prompt: str, **more: Any) -> Attempt:
         """Of a step in a run that goes on."""
-        run = data(await self.client.post("/api/v1/runs", json={"kind": "self_test", "input": {"steps": 1}}))
+        run = data(await self.client.post("/api/v1/runs", json={"kind": "self_test", "input": {}}))
         config = {"type": "agent", "bot": "ada", "prompt": prompt, **more}
         return Attempt(self.live.forge.store, self.live.account_id, run["id"], config)
 

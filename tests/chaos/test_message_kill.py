@@ -1,0 +1,70 @@
+"""Kill -9 while messages are on their way: none is lost, none is delivered twice."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.support.models import StartModels
+from tests.support.server import Server, wait_until
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
+
+REF = "scripted:scripted"
+KILLS = 4
+MESSAGES = 3
+WORDS = " ".join(["word"] * 20)
+
+
+def prepare(server: Server, url: str) -> None:
+    server.call("PUT", "/api/v1/models/providers/scripted", {"kind": "anthropic", "base_url": url})
+    server.call("PUT", f"/api/v1/models/prices?model={REF}", {"input": 3, "output": 15})
+    for role in ("bot", "utility"):
+        server.call("PUT", f"/api/v1/models/roles/{role}", {"chain": [REF]})
+    for name in ("Ada", "Bob"):
+        server.call("POST", "/api/v1/bots", {"name": name})
+
+
+def delivered(server: Server, message_id: str) -> Any:
+    def over() -> Any:
+        message = server.call("GET", f"/api/v1/messages/{message_id}")
+        is_over = all(one["status"] not in ("queued", "delivering") for one in message["deliveries"])
+        return message if is_over else None
+
+    return wait_until(over, timeout_s=240, what="the delivery")
+
+
+def test_messages_survive_kills_at_any_instant(
+    start_server: Callable[..., Server], model_server: StartModels
+):
+    models = model_server({"scenes": {"talk": {"turns": [{"text": WORDS}]}}, "delay_s": 0.02})
+    server = start_server()
+    prepare(server, models.url)
+    chance, sent = random.Random(8), list[str]()
+    for _ in range(KILLS):
+        for _ in range(MESSAGES):
+            body = {"to": "bob", "message_type": "question", "body": f"question {len(sent)}"}
+            sent.append(server.call("POST", "/api/v1/messages", body)["message"]["id"])
+        time.sleep(chance.uniform(0, 1.5))
+        server.kill()
+        server.start()
+    tries: list[int] = []
+    for message_id in sent:
+        message = delivered(server, message_id)
+        (delivery,) = message["deliveries"]
+        assert delivery["status"] in ("answered", "failed"), delivery
+        said = server.call("GET", f"/api/v1/sessions/{delivery['session_id']}/messages")
+        assert [one["role"] for one in said] == ["user", "assistant"], "the question is there once"
+        replies = [
+            one
+            for one in server.call("GET", f"/api/v1/messages?conversation={message_id}")
+            if one["reply_to"] == message_id
+        ]
+        if delivery["status"] == "answered":
+            assert [one["id"] for one in replies] == [delivery["reply_id"]]
+            assert replies[0]["body"] == said[1]["text"] == WORDS
+        else:
+            assert delivery["error"]["code"] == "interrupted" and replies == []
+        tries.append(len(said[1]["siblings"]))
+    print(f"\n{len(sent)} messages, {KILLS} kills: {sum(tries)} answers begun")

@@ -1,0 +1,66 @@
+"""`forge message` against a running server."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.messages.office import SCENES
+from tests.support.parlour import Parlour, open_parlour
+from tests.support.server import Server, wait_until
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture(scope="module")
+def parlour(server: Server) -> Iterator[Parlour]:
+    with open_parlour(server, SCENES) as opened:
+        for name in ("Ada", "Bob"):
+            opened.make_bot(name)
+        yield opened
+
+
+@pytest.fixture
+def forge(server: Server, parlour: Parlour) -> Terminal:
+    return Terminal(server.data_dir)
+
+
+def test_a_message_is_sent_and_its_reply_printed(forge: Terminal):
+    more = ("--to", "bob", "--from", "ada", "--type", "question", "--wait", "--timeout", "100")
+    said = forge("message", "send", *more, "When does the tide turn?")
+    assert (said.code, said.out.strip()) == (0, "It turns at six.")
+    history = forge("message", "history", "ada", "bob")
+    asked, answered = history.out.index("When does"), history.out.index("It turns")
+    assert asked < answered and "Ada (ada, spoken by Owner)" in history.out
+    assert forge("message", "history", "bob", "--limit", "1", "--json").data[0]["body"] == "It turns at six."
+
+
+def test_a_message_that_is_not_waited_for_is_shown_later(forge: Terminal):
+    sent = forge("message", "send", "--to", "ada", "--json", "-", stdin='{"tide": [1, 2]}').data["message"]
+    assert sent["body"] == {"tide": [1, 2]}
+    page = wait_until(
+        lambda: found if "answered" in (found := forge("message", "show", sent["id"]).out) else None,
+        what="the delivery",
+    )
+    assert "Owner" in page and '"tide"' in page
+
+
+def test_what_cannot_be_waited_for_ends_with_a_failure(forge: Terminal, server: Server):
+    late = forge("message", "send", "--to", "bob", "--wait", "--timeout", "1", "Tell it slowly")
+    assert late.code == 1 and "There is no reply yet" in late.err
+    server.call("PATCH", "/api/v1/bots/ada", {"status": "disabled"})
+    off = forge("message", "send", "--to", "ada", "--wait", "Hello")
+    server.call("PATCH", "/api/v1/bots/ada", {"status": "active"})
+    assert off.code == 1 and "ada is disabled" in off.err
+    assert forge("message", "send", "Hello").code == 2
+    assert forge("message", "send", "--channel", "news", "--wait", "Hello").code == 2
+    assert forge("message", "send", "--to", "nobody", "Hello").code == 5
+
+
+def test_bots_listen_to_channels(forge: Terminal):
+    assert "bob" in forge("message", "subscribe", "bob", "news").out
+    sent = forge("message", "send", "--channel", "news", "--type", "information", "A new release")
+    assert "Sent to 1 bot." in sent.out
+    (channel,) = forge("message", "channels", "--json").data
+    assert (channel["name"], channel["bots"], channel["messages"]) == ("news", ["bob"], 1)
+    assert "A new release" in forge("message", "channel-history", "news").out
+    assert forge("message", "unsubscribe", "bob", "news").code == 0
+    assert forge("message", "unsubscribe", "bob", "news").code == 5
+    assert "none" in forge("message", "channels").out
