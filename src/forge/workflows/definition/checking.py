@@ -144,6 +144,8 @@ def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fa
             yield Fault(
                 path, "A message goes to one bot, or to one channel.", "Write either `to` or `channel`."
             )
+        case MessageConfig(body=None):
+            yield Fault((*path, "body"), "The message is empty.", "Write what it says in `body`.")
         case HttpConfig(url=url) if not url.lower().startswith(("http://", "https://", "{{")):
             yield Fault((*path, "url"), "This is no address of the web.", "Begin with `https://`.")
         case AgentConfig(output_schema=dict() as schema):

@@ -103,7 +103,8 @@ def _style(text: str) -> str | None:
     """Several lines as a block, as long as nothing in them is lost on the way."""
     if "\n" in text:
         is_seen = all(line.isprintable() for line in text.split("\n"))
-        return "|" if is_seen and text[0] not in " \n" else '"'
+        is_safe = is_seen and text[0] not in " \n" and not text.endswith("\n\n")
+        return "|" if is_safe else '"'
     if not text.isprintable():
         return '"'
     return "'" if not isinstance(scalar(text), str) else None

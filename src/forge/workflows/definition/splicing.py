@@ -19,6 +19,7 @@ _COMMENT = re.compile(r"[ \t]+#[^\r\n]*")
 _BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 _APART = re.compile(r"(?:\r\n|\n|\r)[ \t]*(?=\r\n|\n|\r)")
 """The end of a line that a blank one follows."""
+_MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Splicing:
             row.append((key.text, None if text is None else self._piece(before, indent, text)))
         there = {key.text for key, _ in pairs}
         for name in sparse:
-            if name not in there and not is_same(old.get(name), new[name]):
+            if name not in there and not is_same(old.get(name, _MISSING), new[name]):
                 text = self._laid_out({name: sparse[name]}, indent)
                 row.insert(
                     _place_of(name, [key for key, _ in row], list(new)), (name, _Piece("", indent, text))
@@ -74,7 +75,7 @@ class Splicing:
     def _entry(self, key: Node, value: Node, end: int, old: Any, new: Any, sparse: Any) -> str | None:
         """What becomes of a key and its value; None when it goes."""
         name = key.text
-        if is_same(old.get(name), new.get(name)):
+        if is_same(old.get(name, _MISSING), new.get(name, _MISSING)):
             return self._text[key.start : end]
         if name not in sparse:
             return None
@@ -187,7 +188,11 @@ class Splicing:
         return self._newline.join([first, *(indent + line if line else line for line in rest)])
 
     def _is_block(self, node: Node) -> bool:
-        return node.shape is not Shape.SCALAR and not node.is_flow and bool(node.items)
+        """With a line for each piece. Keys that stand on a line of their own (`? key`) have no such lines."""
+        if node.shape is Shape.SCALAR or node.is_flow or not node.items:
+            return False
+        keys = node.items[::2] if node.shape is Shape.MAPPING else []
+        return all(self._text[key.end : self._line_end(key.end)].lstrip().startswith(":") for key in keys)
 
     def _line_end(self, offset: int) -> int:
         found = LINE_END.search(self._text, offset)

@@ -1,0 +1,395 @@
+"""What has the right form and still cannot be done: each case with its place, and what to do about it."""
+
+from textwrap import dedent
+
+import pytest
+
+from forge.workflows.definition.reading import read_source
+from forge.workflows.models import Place
+
+WAIT = "type: wait, config: {seconds: 1}"
+
+
+def problems(text: str) -> list[Place]:
+    return read_source("name: x\n" + dedent(text)).problems
+
+
+def one(text: str) -> tuple[int, int, str, str | None]:
+    [problem] = problems(text)
+    return problem.line, problem.column, problem.message, problem.hint
+
+
+def steps(*lines: str, more: str = "") -> str:
+    return "steps:\n" + "".join(f"  - {{{line}}}\n" for line in lines) + more
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "at", "message", "hint"),
+    [
+        (
+            steps(f"id: a, {WAIT}", f"id: a, {WAIT}"),
+            *(4, "a, type", "There is a step `a` already.", "Give each step an id of its own."),
+        ),
+        (
+            steps(f"id: fetch, {WAIT}", f"id: b, {WAIT}, depends_on: [fetch, fetsch]"),
+            *(4, "fetsch]", "There is no step `fetsch`.", "Did you mean `fetch`?"),
+        ),
+        (
+            steps(f"id: a, {WAIT}, on_error: {{goto: zz}}"),
+            *(3, "zz}}", "There is no step `zz`.", "Write the id of a step."),
+        ),
+        (
+            steps(f"id: a, {WAIT}", more="finally: [zz]\n"),
+            *(4, "zz]", "There is no step `zz`.", "Write the id of a step."),
+        ),
+        (
+            steps("id: a, type: conditional, config: {condition: 'true', then_steps: [zz]}"),
+            *(3, "zz]", "There is no step `zz`.", "Write the id of a step."),
+        ),
+        (
+            steps("id: a, type: loop, config: {items: [1], body_steps: [zz]}"),
+            *(3, "zz]", "There is no step `zz`.", "Write the id of a step."),
+        ),
+        (
+            steps("id: a, type: approval, config: {prompt: x, rejected_steps: [zz]}"),
+            *(3, "zz]", "There is no step `zz`.", "Write the id of a step."),
+        ),
+        (
+            steps(
+                f"id: a, {WAIT}, depends_on: c",
+                f"id: b, {WAIT}, depends_on: a",
+                f"id: c, {WAIT}, depends_on: b",
+            ),
+            *(3, "c}", "These steps wait for each other: a ← c ← b ← a."),
+            "To repeat steps, put them into the body of a loop.",
+        ),
+        (steps(f"id: a, {WAIT}, depends_on: a"), 3, "a}", "The step a waits for itself.", None),
+        (
+            steps(
+                "id: l, type: loop, config: {items: [1], body_steps: [b]}",
+                "id: m, type: loop, config: {items: [1], body_steps: [b]}",
+                f"id: b, {WAIT}",
+            ),
+            *(4, "[b]", "The step b is in the body of m and also in l.", None),
+        ),
+        (
+            steps(
+                f"id: a, {WAIT}",
+                "id: l, type: loop, config: {items: [1], body_steps: [b]}",
+                f"id: b, {WAIT}, depends_on: [a]",
+            ),
+            *(5, "[a]", "b is in the body of l and waits for a, which is outside of loops."),
+            "A step waits for steps of its own place. What is around a loop is done before its body begins; "
+            "what comes after a loop depends on the loop.",
+        ),
+        (
+            steps("id: l, type: loop, config: {body_steps: [b]}", f"id: b, {WAIT}"),
+            *(3, "{body", "A loop has either a condition or items."),
+            "Write `condition` to go on while it is true, or `items` to go through a list.",
+        ),
+        (
+            steps(
+                "id: l, type: loop, config: {condition: 'true', parallel: 2, body_steps: [b]}",
+                f"id: b, {WAIT}",
+            ),
+            *(3, "2, body", "Only a loop over `items` does several at a time.", "Remove `parallel`."),
+        ),
+        (
+            steps("id: a, type: wait, config: {seconds: 1, until: '2026-12-01T09:00:00Z'}"),
+            *(3, "{seconds", "A wait has either seconds or a time.", "Write either `seconds` or `until`."),
+        ),
+        (
+            steps("id: a, type: wait, config: {until: tomorrow}"),
+            *(3, "tomorrow", "This is no time.", "Write it with its zone: `2026-12-01T09:00:00+01:00`."),
+        ),
+        (
+            steps("id: a, type: message, config: {body: x}"),
+            *(3, "{body", "A message goes to one bot, or to one channel.", "Write either `to` or `channel`."),
+        ),
+        (
+            steps("id: a, type: message, config: {to: ada, body: null}"),
+            *(3, "null", "The message is empty.", "Write what it says in `body`."),
+        ),
+        (
+            steps("id: a, type: http, config: {url: x.org}"),
+            *(3, "x.org", "This is no address of the web.", "Begin with `https://`."),
+        ),
+        (
+            steps(
+                f"id: a, {WAIT}",
+                more="triggers:\n  - {type: webhook, path: /a}\n  - {type: webhook, path: /a}\n",
+            ),
+            *(6, "/a}", "The path /a is here a second time.", None),
+        ),
+        (
+            steps(
+                f"id: a, {WAIT}",
+                more="inputs:\n  n: {type: integer, default: many}\noutputs: {n: '{{ inputs.n }}'}\n",
+            ),
+            *(5, "many", "The default is not of the type integer.", None),
+        ),
+        (
+            steps(f"id: a, {WAIT}", more="triggers: [{type: cron, schedule: hourly, inputs: {b: 1}}]\n"),
+            *(4, "b: 1", "The workflow has no input `b`.", "Declare it under `inputs`."),
+        ),
+    ],
+    ids=lambda value: (
+        None if isinstance(value, int) else str(value)[:20].replace("\n", " ") if value else "none"
+    ),
+)
+def test_what_does_not_fit_together(text: str, line: int, at: str, message: str, hint: str | None):
+    [problem] = problems(text)
+    assert (problem.line, problem.message, problem.hint) == (line, message, hint)
+    assert ("name: x\n" + text).split("\n")[line - 1][problem.column - 1 :].startswith(at)
+
+
+def test_a_schedule_and_its_zone_are_read():
+    found = problems(
+        steps(
+            f"id: a, {WAIT}", more="triggers:\n  - {type: cron, schedule: 61 * * * *, timezone: Mars/Base}\n"
+        )
+    )
+    assert [(problem.line, problem.path) for problem in found] == [
+        (5, "triggers[0].schedule"),
+        (5, "triggers[0].timezone"),
+    ]
+
+
+def test_a_schedule_that_leaves_out_what_is_required_would_never_start_anything():
+    text = """\
+        inputs: {topic: {required: true}, other: {required: true, default: 1}}
+        triggers: [{type: cron, schedule: hourly}]
+        steps: [{id: a, type: wait, config: {seconds: '{{ inputs.other }}{{ inputs.topic }}'}}]
+        """
+    assert one(text)[2] == "The schedule does not give the input `topic`, which is required."
+
+
+def test_a_schema_of_an_answer_is_one_and_nothing_is_fetched_for_it():
+    found = problems("""\
+        steps:
+          - {id: a, type: agent, config: {bot: ada, prompt: x, output_schema: {type: strin}}}
+          - {id: b, type: agent, config: {bot: ada, prompt: x, output_schema: {$ref: 'http://127.0.0.1:9/x'}}}
+        """)
+    assert [problem.path for problem in found] == [
+        "steps[0].config.output_schema",
+        "steps[1].config.output_schema",
+    ]
+
+
+def test_a_thousand_loops_in_each_other_are_too_many():
+    lines = [f"id: l{n}, type: loop, config: {{items: [1], body_steps: [l{n + 1}]}}" for n in range(999)]
+    assert one(steps(*lines, f"id: l999, {WAIT}"))[2] == "Loops are in each other more than 10 deep here."
+
+
+GRAPH = """\
+inputs: {topic: {}}
+steps:
+  - {id: first, type: wait, config: {seconds: 1}}
+  - {id: other, type: wait, config: {seconds: 1}}
+  - id: each
+    type: loop
+    depends_on: first
+    config: {items: [1], body_steps: [inner, later]}
+  - {id: inner, type: wait, config: {seconds: 1}}
+  - {id: later, type: wait, depends_on: inner, config: {seconds: 1}}
+  - id: choose
+    type: conditional
+    depends_on: each
+    config: {condition: 'true', then_steps: [chosen]}
+  - {id: chosen, type: wait, on_error: {goto: handler}, config: {seconds: 1}}
+  - {id: handler, type: wait, config: {seconds: 1}}
+  - {id: tidy, type: wait, config: {seconds: 1}}
+finally: [tidy]
+outputs: {topic: '{{ inputs.topic }}'}
+"""
+
+
+def objections(step: str, expression: str) -> list[tuple[str, str | None]]:
+    """What is said about an expression in a step of the graph above."""
+    text = GRAPH.replace(f"id: {step}, type: wait", f"id: {step}, condition: {expression!r}, type: wait")
+    assert text != GRAPH
+    return [(problem.message, problem.hint) for problem in problems(text)]
+
+
+@pytest.mark.parametrize(
+    ("step", "used"),
+    [
+        ("inner", "first"),
+        ("later", "inner"),
+        ("chosen", "choose"),
+        ("chosen", "each"),
+        ("chosen", "inner"),
+        ("chosen", "first"),
+        ("handler", "chosen"),
+        ("tidy", "handler"),
+        ("tidy", "inner"),
+    ],
+)
+def test_what_is_done_before_can_be_used(step: str, used: str):
+    assert objections(step, f"steps.{used}.output") == []
+
+
+@pytest.mark.parametrize(
+    ("step", "used", "message", "hint"),
+    [
+        (
+            "other",
+            "first",
+            "The step `first` is not done when `other` begins.",
+            "Add `first` to its `depends_on`.",
+        ),
+        (
+            "other",
+            "inner",
+            "The step `inner` is not done when `other` begins.",
+            "Add `each` to its `depends_on`.",
+        ),
+        (
+            "inner",
+            "other",
+            "The step `other` is not done when `inner` begins.",
+            "Add `other` to the `depends_on` of `each`.",
+        ),
+        (
+            "inner",
+            "later",
+            "The step `later` is not done when `inner` begins.",
+            "It comes later: `later` waits for `inner`.",
+        ),
+        ("inner", "inner", "A step cannot use what it gives itself.", None),
+        ("inner", "each", "What `each` gives is there for others once the loop `each` is done.", None),
+        ("other", "tidy", "The step `tidy` is done last, in `finally`.", None),
+        ("other", "frist", "There is no step `frist`.", "Did you mean `steps.first`?"),
+    ],
+)
+def test_what_is_not_done_by_then_cannot(step: str, used: str, message: str, hint: str | None):
+    assert objections(step, f"steps.{used}.output") == [(message, hint)]
+
+
+@pytest.mark.parametrize(
+    ("step", "expression", "message", "hint"),
+    [
+        ("other", "inputs.topc", "The workflow has no input `topc`.", "Did you mean `inputs.topic`?"),
+        ("other", "input.topic", "Nothing is called `input` here.", "Did you mean `inputs`?"),
+        (
+            "other",
+            "foo",
+            "Nothing is called `foo` here.",
+            "There is `steps`, `inputs`, `trigger`, `workflow`.",
+        ),
+        (
+            "other",
+            "workflow.x",
+            "There is no `workflow.x`.",
+            "There can be `workflow.id`, `workflow.name`, `workflow.run_id`, `workflow.trigger`, "
+            "`workflow.status`, `workflow.error`.",
+        ),
+        (
+            "other",
+            "loop.index > 1",
+            "`loop` is only known in the body of a loop.",
+            "Name this step in the `body_steps` of one.",
+        ),
+        ("inner", "loop.count > 1", "There is no `loop.count`.", "There can be `loop.index`, `loop.item`."),
+        (
+            *("inner", "steps.first.result"),
+            "There is no `steps.first.result`.",
+            "There can be `steps.first.output`, `steps.first.status`, `steps.first.error`, `steps.first.iterations`.",
+        ),
+    ],
+)
+def test_names_that_mean_nothing(step: str, expression: str, message: str, hint: str):
+    assert objections(step, expression) == [(message, hint)]
+
+
+def test_a_while_loop_knows_its_own_iterations():
+    text = """\
+        steps:
+          - {id: l, type: loop, config: {condition: 'loop.index < 3 && steps.b.output != 1', body_steps: [b]}}
+          - {id: b, type: wait, condition: loop.item, config: {seconds: 1}}
+        """
+    assert one(text) == (4, 36, "The loop `l` has no items.", "It goes on while its condition is true.")
+
+
+def test_secrets_are_for_http():
+    text = """\
+        steps:
+          - {id: a, type: http, config: {url: 'https://x.org', headers: {A: '{{ secrets.KEY }}'}, body: ['{{ secrets.KEY }}']}}
+          - {id: b, type: agent, config: {bot: ada, prompt: 'Say {{ secrets.KEY }}'}}
+        """
+    assert one(text)[:3] == (4, 60, "A secret cannot be used here.")
+
+
+def test_filters_know_what_came_and_nothing_of_runs():
+    text = """\
+        triggers:
+          - {type: webhook, path: /a, when: 'event.n > 1 && trigger.source == "x"'}
+          - {type: event, event_type: run.finished, when: steps.a.output}
+          - {type: file_watch, paths: [/tmp], when: trigger.payload}
+        steps: [{id: a, type: wait, config: {seconds: 1}}]
+        """
+    assert [(problem.line, problem.message) for problem in problems(text)] == [
+        (4, "Nothing is called `steps` here."),
+        (5, "There is no `trigger.payload`."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "line", "column"),
+    [
+        ("      prompt: say {{ inputs.nope }}\n", 7, 22),
+        ("      prompt: 'say {{ inputs.nope }}'\n", 7, 23),
+        ('      prompt: "say {{ inputs.nope }}"\n', 7, 23),
+        ("      prompt: |\n        one\n        say {{ inputs.nope }}\n", 9, 16),
+        ("      prompt: |\n        one\n\n          say {{ inputs.nope }}\n", 10, 18),
+        ('      prompt: "\\x41 {{ inputs.nope }}"\n', 7, 15),
+        ("      prompt: >\n        one\n        say {{ inputs.nope }}\n", 7, 15),
+    ],
+)
+def test_a_mistake_in_a_text_is_shown_where_it_stands(prompt: str, line: int, column: int):
+    """As far as the text stands there as it is read."""
+    text = f"steps:\n  - id: a\n    type: agent\n    config:\n      bot: ada\n{prompt}"
+    assert one(text)[:3] == (line, column, "The workflow has no input `nope`.")
+
+
+def test_an_expression_that_cannot_be_read_is_shown_where_it_breaks_off():
+    line, column, _, _ = one(
+        "steps:\n  - id: a\n    condition: '{{ trigger.a + }}'\n    type: wait\n    config: {seconds: 1}\n"
+    )
+    assert (line, column) == (4, 31)
+
+
+def test_warnings_do_not_keep_a_definition_from_being_used():
+    read = read_source("""\
+name: x
+concurrency_policy: reject
+inputs: {a: {}, b: {}, c: {}}
+steps:
+  - {id: a, type: sub_workflow, config: {workflow_name: x, input: '{{ inputs.a }}'}}
+  - {id: b, type: wait, config: {seconds: '{{ trigger.b }}'}}
+""")
+    assert read.is_usable
+    assert [(problem.path, problem.message, problem.is_warning) for problem in read.problems] == [
+        ("concurrency_policy", "`concurrency_policy` says nothing without `concurrency`.", True),
+        ("inputs.c", "The input `c` is not used.", True),
+        ("steps[0].config.workflow_name", "The workflow starts itself.", True),
+    ]
+
+
+def test_a_definition_that_cannot_be_used_is_there_all_the_same():
+    """The canvas shows it, with what is wrong."""
+    read = read_source("name: x\nsteps:\n  - {id: a, depends_on: b, type: wait, config: {seconds: 1}}\n")
+    assert read.definition
+    assert not read.is_usable
+
+
+def test_dense_graphs_are_checked_in_time():
+    """Every step uses the first, and waits for all before it."""
+    many = 400
+    text = "steps:\n" + "".join(
+        f"  - {{id: s{n}, depends_on: [{', '.join(f's{m}' for m in range(n))}], condition: steps.s0.output > {n}, {WAIT}}}\n"
+        if n
+        else f"  - {{id: s0, {WAIT}}}\n"
+        for n in range(many)
+    )
+    assert problems(text) == []
