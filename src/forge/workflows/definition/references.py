@@ -21,7 +21,7 @@ from forge.workflows.definition.source import Fault, Path
 from forge.workflows.expressions import ExpressionError, Reference, check_expression, check_template
 
 _OF_STEPS = ("output", "status", "error", "iterations")
-_OF_WORKFLOWS = ("id", "name", "run_id", "trigger")
+_OF_WORKFLOWS = ("id", "name", "run_id", "trigger", "status", "error")
 _OF_LOOPS = ("index", "item")
 _OF_FIRINGS = ("type", "source", "fired_at", "workflow_id")
 _FORMER = {"input": "inputs", "variables": "inputs", "context": "steps", "step": "steps", "event": "trigger"}
