@@ -58,8 +58,7 @@ class Schedule:
 
 def read_schedule(text: str, timezone: str = "UTC") -> Schedule:
     """Raises Invalid, with what is wrong."""
-    zone, words = _read_zone(timezone), text.split()
-    title = " ".join(words) + (f" ({timezone})" if timezone != "UTC" else "")
+    zone, words, title = _read_zone(timezone), text.split(), title_of_schedule(text, timezone)
     if _is_cron(words):
         return Schedule(title, zone, _read_fields(words, text))
     read = read_phrase(text)
@@ -68,6 +67,10 @@ def read_schedule(text: str, timezone: str = "UTC") -> Schedule:
     if isinstance(read, Every):
         return Schedule(title, zone, Days(read.pace) if read.is_calendar else Pace(read.pace))
     return Schedule(title, zone, _read_fields(read.text.split(), text))
+
+
+def title_of_schedule(text: str, timezone: str) -> str:
+    return " ".join(text.split()) + (f" ({timezone})" if timezone != "UTC" else "")
 
 
 def missed(schedule: Schedule, last: datetime, now: datetime, catch_up: CatchUp) -> list[datetime]:

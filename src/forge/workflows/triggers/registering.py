@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from forge.errors import Conflict, Invalid
 from forge.events.log import EventLog
 from forge.kernel.clock import now
+from forge.kernel.hashing import hash_json
 from forge.runs.journal import account_stream
 from forge.store.engine import Tx
 from forge.workflows.definition.models import (
@@ -23,7 +24,7 @@ from forge.workflows.definition.models import (
 )
 from forge.workflows.models import TriggerType, TriggerView
 from forge.workflows.triggers import store
-from forge.workflows.triggers.cron import read_schedule
+from forge.workflows.triggers.cron import read_schedule, title_of_schedule
 from forge.workflows.triggers.happenings import EVENT_TYPES
 from forge.workflows.triggers.roots import is_refused
 from forge.workflows.triggers.store import TriggerRow
@@ -45,12 +46,12 @@ async def register(
 
     Raises Conflict for a path that is taken, Invalid for a schedule or path that cannot be.
     """
-    before = {_key(row.config): row for row in await store.list_of(tx, [workflow_id])}
+    before = {hash_json(row.config): row for row in await store.list_of(tx, [workflow_id])}
     await store.delete(tx, workflow_id)
     at = now()
     for position, trigger in enumerate(definition.triggers):
         config = trigger.model_dump(mode="json", exclude_none=True)
-        known = before.get(_key(config))
+        known = before.get(hash_json(config))
         values: dict[str, Any] = {
             "workflow_id": workflow_id,
             "position": position,
@@ -80,10 +81,6 @@ async def views(tx: Tx, workflow_ids: Collection[str], base_url: str) -> dict[st
     for row in await store.list_of(tx, workflow_ids):
         found[row.workflow_id].append(_view(row, base_url))
     return found
-
-
-def _key(config: dict[str, Any]) -> str:
-    return TRIGGER.validate_python(config).model_dump_json()
 
 
 def _next_at(trigger: Trigger, known: TriggerRow | None, at: datetime) -> datetime | None:
@@ -157,7 +154,7 @@ def title_of(trigger: Trigger) -> str:
         case ManualTrigger():
             return "by hand"
         case CronTrigger():
-            return read_schedule(trigger.schedule, trigger.timezone).title
+            return title_of_schedule(trigger.schedule, trigger.timezone)
         case WebhookTrigger():
             return f"POST {WEBHOOKS}{trigger.path}"
         case EventTrigger():
