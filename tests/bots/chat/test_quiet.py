@@ -92,6 +92,17 @@ async def test_old_conversations_and_those_of_deleted_bots_are_left_alone(desk: 
     assert await desk.sweep() == 0
 
 
+async def test_what_a_workflow_or_another_bot_says_is_not_remembered(desk: Desk):
+    session = await desk.session()
+    origin = {"type": "bot", "bot_id": "1", "slug": "ada", "name": "Ada", "conversation_id": "c"}
+    async with desk.store.begin() as tx:
+        await chats.change_session(tx, session.id, origin=origin)
+    assert await desk.sweep() == 0
+    settling = Settling(desk.store, desk.engine.events, desk.engine.runs)
+    async with desk.store.begin() as tx:
+        assert not await Quiet(desk.store, desk.engine.runs, settling).remember(tx, session.id)
+
+
 async def test_answers_that_take_long_keep_nobody_else_waiting(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     """An answer may wait for days, as for somebody who allows more money."""
     monkeypatch.setattr(quiet_module, "BATCH", 1)
