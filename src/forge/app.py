@@ -136,13 +136,13 @@ async def open_forge(
         hands = Hands(gateway, events, store, Sandboxes(Level(settings.sandbox_required)))
         rooms = _wire_rooms(settings, hands, catalog, vault, address)
         await stack.enter_async_context(rooms.skills.crew(is_server=is_server))
+        stack.push_async_callback(rooms.workflows.close)
         kinds, keep = rooms.kinds(settings.data_dir), settings.run_retention_days
         opening = open_runs(store, events, kinds, telemetry.metrics, telemetry.tracing, keep_days=keep)
         runs = await stack.enter_async_context(opening)
         audits = Audits(store, events, runs, rooms.audit)
         await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
-        opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
         messages = rooms.messages.open(runs, bots)
         near = Neighbours(bots, messages, rooms.skills, audits, rooms.workspaces, vault)
         opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
@@ -163,7 +163,9 @@ async def open_forge(
             audits=audits,
             auditor=rooms.audit.auditor,
             bots=bots,
-            skills=await stack.enter_async_context(opened_skills),
+            skills=await stack.enter_async_context(
+                rooms.skills.open(door_of(bots.bots), is_server=is_server)
+            ),
             messages=messages,
             workflows=await stack.enter_async_context(opened_workflows),
             interviews=rooms.talks.open(runs, bots),

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from forge.events.models import Event
 from tests.support.live import Live
+
+from forge.events.models import Event
 
 Steps = list[dict[str, Any]]
 

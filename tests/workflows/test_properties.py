@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +13,12 @@ from pydantic import JsonValue
 
 from forge.events.models import EventData
 from forge.runs.fencing import TakenOver
+from forge.workflows.correcting import Correction
 from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Ended, Execution
-from forge.workflows.engine.ground import Correction, Ground
+from forge.workflows.engine.ground import Ground
 from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
@@ -70,6 +72,7 @@ class World:
             pace=Pace(1000.0, 0.0, 4),
             write=self.write,
             fenced=self.fenced,
+            stop=self.fenced,
             rows=dict(self.rows),
         )
 
@@ -174,10 +177,8 @@ def test_killed_anywhere_it_comes_to_the_same_end_and_repeats_nothing_that_was_f
         world.writes_left = writes
         finished = {key for key, row in world.rows.items() if row.status.is_settled}
         world.begun.clear()
-        try:
+        with suppress(asyncio.CancelledError):
             asyncio.run(world.run(definition))
-        except asyncio.CancelledError:
-            pass
         assert not finished & set(world.begun), "a finished step was done again"
     world.writes_left = 1_000_000
     asyncio.run(world.run(definition))

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -37,34 +38,36 @@ class EventLog:
 
         `at` says when each of them happened, where that was not just now.
         """
-        last, rows = await self._number(tx, stream, facts, at or [now()] * len(facts))
-        await store.insert(tx, rows)
-        return last
+        last = await self._append(tx, {stream: facts}, at)
+        return last[stream]
 
     async def append_each(self, tx: Tx, facts: Mapping[str, Sequence[EventData]]) -> None:
         """To several streams at once. They are locked in the order of their names."""
-        rows: list[Event] = []
-        for stream in sorted(facts):
-            _, own = await self._number(tx, stream, facts[stream], [now()] * len(facts[stream]))
-            rows += own
-        if rows:
-            await store.insert(tx, rows)
+        if facts:
+            await self._append(tx, {stream: facts[stream] for stream in sorted(facts)}, ())
 
-    async def _number(
-        self, tx: Tx, stream: str, facts: Sequence[EventData], at: Sequence[datetime]
-    ) -> tuple[int, list[Event]]:
-        """The events with their places, which nobody else can take any more."""
-        if not all(fact.is_durable for fact in facts):
+    async def _append(
+        self, tx: Tx, facts: Mapping[str, Sequence[EventData]], at: Sequence[datetime]
+    ) -> dict[str, int]:
+        if not all(fact.is_durable for some in facts.values() for fact in some):
             raise TypeError("ephemeral events are whispered, not appended")
-        last = await store.reserve(tx, stream, len(facts))
-        first = last - len(facts) + 1
-        if not self._database.is_sqlite:
-            await store.notify(tx, grew(stream, last))
-        tx.after_commit(lambda: self._announce(stream, last, facts))
-        return last, [
-            Event(stream, first + i, at[i], fact.type, fact.model_dump(mode="json"))
-            for i, fact in enumerate(facts)
+        last = await store.reserve(tx, {stream: len(some) for stream, some in facts.items()})
+        moment = now()
+        rows = [
+            Event(
+                stream,
+                last[stream] - len(some) + 1 + i,
+                at[i] if at else moment,
+                fact.type,
+                fact.model_dump(mode="json"),
+            )
+            for stream, some in facts.items()
+            for i, fact in enumerate(some)
         ]
+        await store.insert(tx, rows, [grew(stream, seq) for stream, seq in last.items()])
+        for stream, some in facts.items():
+            tx.after_commit(partial(self._announce, stream, last[stream], some))
+        return last
 
     async def whisper(self, stream: str, fact: EventData) -> None:
         """Tell those who follow the stream now, behind everything this process committed to it; store nothing.

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Union
+from typing import Annotated, Any, ClassVar, Literal, Union
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 STREAM_PATTERN = r"^[a-z]+:[A-Za-z0-9_-]{1,64}$"
 """`kind:id`, for instance `run:0198…`."""
@@ -71,7 +71,8 @@ def wire_model(kinds: Iterable[type[EventData]]) -> Any:
         )
         for kind in sorted(kinds, key=lambda kind: kind.type)
     ]
-    return Union[tuple(models)]  # noqa: UP007  (built at run time)
+    any_of = Union[tuple(models)]  # noqa: UP007  (built at run time)
+    return Annotated[any_of, Field(discriminator="type")]
 
 
 def _literal(value: str) -> Any:

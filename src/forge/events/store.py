@@ -1,59 +1,76 @@
 """The SQL of the event log."""
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from forge.events.models import Event
-from forge.events.notices import Notice
+from forge.events.notices import GREW, Notice
 from forge.events.tables import events, streams
 from forge.store.engine import Tx
 
-
-def _reserve(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Executable:
-    count = sa.bindparam("count", type_=sa.BigInteger)
-    return (
-        insert(streams)
-        .values(name=sa.bindparam("stream"), last_seq=count)
-        .on_conflict_do_update(index_elements=["name"], set_={"last_seq": streams.c.last_seq + count})
-        .returning(streams.c.last_seq)
-    )
-
-
-# Built once: nothing is executed as often as these, and building them costs more than the database takes.
-_RESERVE = {"sqlite": _reserve(sqlite.Insert), "postgresql": _reserve(postgresql.Insert)}
+# Written out: nothing is executed as often as these, for any number of streams and events at once. Arrays instead of a
+# pipeline on PostgreSQL: a process that freezes in the middle of a pipeline counts as busy there, so that the locks of its
+# streams would never be taken from it.
+_RESERVE = {
+    "sqlite": sa.text(
+        "INSERT INTO event_streams (name, last_seq) "
+        "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:given) WHERE true "
+        "ON CONFLICT (name) DO UPDATE SET last_seq = last_seq + excluded.last_seq RETURNING name, last_seq"
+    ),
+    "postgresql": sa.text(
+        "INSERT INTO event_streams (name, last_seq) "
+        "SELECT * FROM unnest(CAST(:names AS text[]), CAST(:counts AS bigint[])) "
+        "ON CONFLICT (name) DO UPDATE SET last_seq = event_streams.last_seq + excluded.last_seq "
+        "RETURNING name, last_seq"
+    ),
+}
 _INSERT = sa.insert(events)
-_NOTIFY = sa.func.pg_notify(sa.bindparam("channel"), sa.bindparam("payload"))
-_TELL = sa.select(_NOTIFY)
+_INSERT_AND_TELL = sa.text(
+    "WITH told AS (INSERT INTO events (stream, seq, at, type, data) "
+    "SELECT s, q, a, t, CAST(d AS json) FROM unnest(CAST(:streams AS text[]), CAST(:seqs AS bigint[]), "
+    "CAST(:ats AS timestamptz[]), CAST(:types AS text[]), CAST(:data AS text[])) AS e (s, q, a, t, d)) "
+    "SELECT pg_notify(:channel, payload) FROM unnest(CAST(:payloads AS text[])) AS n (payload)"
+)
 # A notification alone makes a transaction that waits for the disk, unless it is told that nothing is worth that.
-_TELL_LIGHTLY = sa.select(sa.func.set_config("synchronous_commit", "off", True), _NOTIFY)
+_TELL_LIGHTLY = sa.select(
+    sa.func.set_config("synchronous_commit", "off", True),
+    sa.func.pg_notify(sa.bindparam("channel"), sa.bindparam("payload")),
+)
 
 
-async def reserve(tx: Tx, stream: str, count: int) -> int:
-    """Take `count` numbers and return the last. Holds the stream's row until commit: no gap, no overtaking."""
-    statement = _RESERVE[tx.connection.dialect.name]
-    return (await tx.execute(statement, {"stream": stream, "count": count})).scalar_one()
+async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
+    """Take so many numbers of each stream, in this order, and say the last. Holds the streams' rows until commit: no gap,
+    no overtaking."""
+    if tx.connection.dialect.name == "postgresql":
+        given = {"names": list(counts), "counts": list(counts.values())}
+        found = await tx.execute(_RESERVE["postgresql"], given)
+    else:
+        found = await tx.execute(_RESERVE["sqlite"], {"given": json.dumps(list(counts.items()))})
+    return {row.name: row.last_seq for row in found}
 
 
-async def insert(tx: Tx, rows: Sequence[Event]) -> None:
-    """One at a time on PostgreSQL: many at once go through a pipeline, and a process that freezes in the middle of one
-    counts as busy there, so that the stream's lock would never be taken from it."""
-    values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
-    if tx.connection.dialect.name != "postgresql":
-        await tx.execute(_INSERT, values)
+async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notice]) -> None:
+    """With what the other processes are told; PostgreSQL delivers that when the transaction commits."""
+    if tx.connection.dialect.name == "postgresql":
+        given = {
+            "streams": [event.stream for event in rows],
+            "seqs": [event.seq for event in rows],
+            "ats": [event.at for event in rows],
+            "types": [event.type for event in rows],
+            "data": [json.dumps(event.data) for event in rows],
+            "channel": GREW,
+            "payloads": [notice.payload for notice in notices],
+        }
+        await tx.execute(_INSERT_AND_TELL, given)
         return
-    for value in values:
-        await tx.execute(_INSERT, value)
-
-
-async def notify(tx: Tx, notice: Notice) -> None:
-    """Tell the other processes; PostgreSQL delivers it when the transaction commits."""
-    await tx.execute(_TELL, {"channel": notice.channel, "payload": notice.payload})
+    values = [{"stream": e.stream, "seq": e.seq, "at": e.at, "type": e.type, "data": e.data} for e in rows]
+    await tx.execute(_INSERT, values)
 
 
 async def notify_lightly(tx: Tx, notice: Notice) -> None:
-    """The same for a transaction that does nothing else, whose loss would be none."""
+    """Tell the other processes in a transaction that does nothing else, whose loss would be none."""
     await tx.execute(_TELL_LIGHTLY, {"channel": notice.channel, "payload": notice.payload})
 
 

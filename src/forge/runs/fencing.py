@@ -13,6 +13,13 @@ from forge.runs.journal import ACTIVE
 from forge.runs.tables import runs
 from forge.store.engine import Tx
 
+# Built once: asked before each step is written down.
+_ACTIVE = sa.select(runs.c.id, runs.c.attempt).where(
+    runs.c.id.in_(sa.bindparam("ids", expanding=True)), runs.c.status.in_(list(ACTIVE))
+)
+_PATIENT = _ACTIVE.with_for_update(read=True)
+_IMPATIENT = _ACTIVE.with_for_update(read=True, skip_locked=True)
+
 
 class TakenOver(asyncio.CancelledError):
     """This run is not ours any more: it was cancelled, or another worker has it."""
@@ -24,10 +31,5 @@ async def still_owned(tx: Tx, attempts: Mapping[str, int], *, patient: bool) -> 
     Impatient, runs that somebody else changes at this moment are left out, so that asking for many never waits for
     one that waits for another of them.
     """
-    statement = (
-        sa.select(runs.c.id, runs.c.attempt)
-        .where(runs.c.id.in_(list(attempts)), runs.c.status.in_(list(ACTIVE)))
-        .with_for_update(read=True, skip_locked=not patient)
-    )
-    found = await tx.execute(statement)
+    found = await tx.execute(_PATIENT if patient else _IMPATIENT, {"ids": list(attempts)})
     return {row.id for row in found if attempts[row.id] == row.attempt}

@@ -10,10 +10,11 @@ from forge.events.models import EventData
 from forge.kernel.clock import now
 from forge.runs.models import Problem
 from forge.store.engine import Tx
+from forge.workflows.correcting import Correction
 from forge.workflows.definition.models import Definition, Step, StepType
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Execution
-from forge.workflows.engine.ground import Correction, Ground
+from forge.workflows.engine.ground import Ground
 from forge.workflows.engine.hands import Done, Hands, StepCall
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
@@ -50,6 +51,9 @@ class _Kept:
     async def fenced(self, function: Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]) -> JsonValue:
         raise RuntimeError("a dry run begins nothing")
 
+    async def stop(self, run_id: str) -> None:
+        raise RuntimeError("a dry run has begun nothing")
+
 
 async def dry_run(
     definition: Definition, payload: dict[str, JsonValue], samples: Mapping[str, JsonValue]
@@ -69,6 +73,7 @@ async def dry_run(
         pace=Pace(definition.timeout_secs, 0.0, definition.parallel),
         write=kept.write,
         fenced=kept.fenced,
+        stop=kept.stop,
     )
     about: dict[str, JsonValue] = {"type": "manual", "source": "dry run", "fired_at": now().isoformat()}
     workflow: dict[str, JsonValue] = {

@@ -109,7 +109,16 @@ class WorkflowKind:
             await self.recorder.write(owner, (step,), told)
 
         hands = Hands({**means.hands.by_type, "approval": ApprovalHand(context)})
-        return Ground(facts, hands, means.correct, pace, write, self._fenced(owner), loaded.steps)
+        return Ground(
+            facts=facts,
+            hands=hands,
+            correct=means.correct,
+            pace=pace,
+            write=write,
+            fenced=self._fenced(owner),
+            stop=lambda run_id: means.cancel(context.account_id, run_id, f"run {row.run_id}"),
+            rows=loaded.steps,
+        )
 
     def _fenced(self, owner: Owner) -> Fenced:
         async def fenced(function: Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]) -> JsonValue:

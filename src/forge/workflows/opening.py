@@ -71,6 +71,10 @@ class WorkflowParts:
     def kind(self) -> RunKind[WorkflowInput]:
         return self._kind.kind()
 
+    async def close(self) -> None:
+        """After the last run: what they wrote last is in the database."""
+        await self._kind.recorder.close()
+
     @asynccontextmanager
     async def open(self, runs: Runs, near: Neighbours, *, is_server: bool) -> AsyncGenerator[WorkflowHouse]:
         starting = Starting(runs)

@@ -1,10 +1,10 @@
 """The SQL of the steps of runs."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
-from sqlalchemy.dialects import postgresql, sqlite
+from pydantic import JsonValue, TypeAdapter
 
 from forge.store.engine import Tx
 from forge.workflows.engine.rows import StepRow
@@ -16,25 +16,32 @@ _LOGS = TypeAdapter(tuple[LogLine, ...])
 _KEPT = ("summary", "input", "output", "attempts", "logs", "ticket")
 
 
-def _save(insert: type[postgresql.Insert] | type[sqlite.Insert]) -> sa.Executable:
-    statement = insert(table)
-    changed = {name: statement.excluded[name] for name in _KEPT}
-    return statement.on_conflict_do_update(index_elements=["run_id", "key"], set_=changed)
-
-
-# Built once: nothing here is executed as often, and building it costs more than the database takes.
-_SAVE = {"sqlite": _save(sqlite.Insert), "postgresql": _save(postgresql.Insert)}
+_COLUMNS = ("run_id", "key", *_KEPT)
+_CONFLICT = "ON CONFLICT (run_id, key) DO UPDATE SET " + ", ".join(f"{one} = excluded.{one}" for one in _KEPT)
+_SAVE = {
+    "sqlite": sa.text(
+        f"INSERT INTO workflow_steps ({', '.join(_COLUMNS)}) "  # noqa: S608  (our own names)
+        f"VALUES ({', '.join(f':{one}' for one in _COLUMNS)}) {_CONFLICT}"
+    ),
+    "postgresql": sa.text(
+        f"INSERT INTO workflow_steps ({', '.join(_COLUMNS)}) "  # noqa: S608
+        f"SELECT run_id, key, {', '.join(f'CAST({one} AS json)' for one in _KEPT)} "
+        f"FROM unnest({', '.join(f'CAST(:{one} AS text[])' for one in _COLUMNS)}) AS s ({', '.join(_COLUMNS)}) "
+        f"{_CONFLICT}"
+    ),
+}
+"""Written out, as those of events are, and for the same reasons."""
 
 
 async def save(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
-    """Of each run, each row instead of what was there of its step. One at a time on PostgreSQL, as events are."""
+    """Of each run, each row instead of what was there of its step."""
     values = [_values(run_id, row) for run_id, own in rows.items() for row in own]
-    statement = _SAVE[tx.connection.dialect.name]
-    if values and tx.connection.dialect.name != "postgresql":
-        await tx.execute(statement, values)
+    if not values:
         return
-    for value in values:
-        await tx.execute(statement, value)
+    if tx.connection.dialect.name == "postgresql":
+        await tx.execute(_SAVE["postgresql"], {name: [one[name] for one in values] for name in _COLUMNS})
+    else:
+        await tx.execute(_SAVE["sqlite"], values)
 
 
 async def load(tx: Tx, run_id: str, keys: Collection[str] | None = None) -> dict[str, StepRow]:
@@ -61,17 +68,22 @@ async def costs(tx: Tx, run_ids: Collection[str]) -> dict[str, int]:
     return {row.run_id: int(row.total) for row in await tx.execute(query.group_by(table.c.run_id))}
 
 
-def _values(run_id: str, row: StepRow) -> dict[str, object]:
+def _values(run_id: str, row: StepRow) -> dict[str, str | None]:
+    """As texts of JSON."""
     return {
         "run_id": run_id,
         "key": row.key,
-        "summary": row.summary.model_dump(mode="json"),
-        "input": row.input,
-        "output": row.output,
-        "attempts": _ATTEMPTS.dump_python(row.attempts, mode="json"),
-        "logs": _LOGS.dump_python(row.logs, mode="json"),
-        "ticket": row.ticket,
+        "summary": row.summary.model_dump_json(),
+        "input": _json(row.input),
+        "output": _json(row.output),
+        "attempts": _ATTEMPTS.dump_json(row.attempts).decode(),
+        "logs": _LOGS.dump_json(row.logs).decode(),
+        "ticket": _json(row.ticket),
     }
+
+
+def _json(value: JsonValue) -> str | None:
+    return None if value is None else json.dumps(value)
 
 
 def _row(row: sa.RowMapping) -> StepRow:

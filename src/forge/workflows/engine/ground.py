@@ -7,22 +7,15 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from forge.runs.models import Problem
+from forge.workflows.correcting import Correction
 from forge.workflows.definition.models import Step
 from forge.workflows.engine.calling import Fenced, RunFacts, Write
 from forge.workflows.engine.hands import Hands, StepCall
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 
-
-class Correction(Protocol):
-    """What is to go in at the next attempt; None when another one is of no use."""
-
-    @property
-    def input(self) -> dict[str, JsonValue] | None: ...
-    @property
-    def note(self) -> str: ...
-    @property
-    def cost_micros(self) -> int: ...
+Stop = Callable[[str], Awaitable[None]]
+"""Cancels a run that a step began, if it has not ended."""
 
 
 class Correct(Protocol):
@@ -48,6 +41,7 @@ class Ground:
     pace: Pace
     write: Write
     fenced: Fenced
+    stop: Stop
     rows: Mapping[str, StepRow] = field(default_factory=dict[str, StepRow])
     """Of an earlier attempt of the run, by key."""
 

@@ -14,6 +14,7 @@ from pydantic import JsonValue, ValidationError
 from forge.errors import ForgeError
 from forge.kernel.clock import now
 from forge.runs.models import Problem
+from forge.workflows.correcting import put_secrets_back
 from forge.workflows.definition.models import RetryPolicy, RetryStrategy, Step, StepConfig, StepType
 from forge.workflows.engine.calling import LiveCall, begun
 from forge.workflows.engine.ground import Ground, Variables
@@ -58,7 +59,10 @@ class Stepping:
 
     async def run(self) -> StepRow:
         """The step as it is settled. It goes on from where it was when its process died."""
-        row = self._ground.rows.get(self._key) or _new_row(self._step, self._key)
+        row = self._ground.rows.get(self._key)
+        if row is not None:
+            return await self._try_until_settled(row)
+        row = _new_row(self._step, self._key)
         try:
             if self._step.condition is not None and not is_true(self._step.condition, self._variables()):
                 return await self.skip("Its condition is false.")
@@ -77,6 +81,8 @@ class Stepping:
             row, ended = await self._attempt(row)
             if isinstance(ended, Done):
                 return await self._complete(row, ended)
+            if row.summary.linked_run_id is not None:  # it may go on although nobody waits for it any more
+                await self._ground.stop(row.summary.linked_run_id)
             delay_s = delay_after(self._retry, row.summary.attempt, ended.problem)
             if delay_s is None:
                 return await self._fail(row, ended.problem)
@@ -141,19 +147,18 @@ class Stepping:
             call.timer = None
 
     def _config(self, rewritten: JsonValue) -> StepConfig:
-        """With its templates filled in; or what a model made of them."""
+        """With its templates filled in; or what a model made of that, with the secrets it did not see."""
         config = self._step.config
-        if rewritten is not None:
-            return type(config).model_validate(rewritten)
         if not config.templated:
             return config
-        given = config.model_dump(mode="json")
+        given: dict[str, JsonValue] = config.model_dump(mode="json")
         secrets = self._marks if self._step.type is StepType.HTTP else None
         variables = self._variables()
         for name in config.templated:
             given[name] = fill(given[name], variables, secrets)
+        ready = given if rewritten is None else put_secrets_back(rewritten, given, self._marks)
         try:
-            return type(config).model_validate(given)
+            return type(config).model_validate(ready)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
@@ -179,21 +184,13 @@ class Stepping:
         if self._retry.strategy is not RetryStrategy.LLM_SELF_CORRECT:
             return row, Attempt(number=number, started_at=now())
         given = row.input if isinstance(row.input, dict) else {}
-        try:
-            async with self._ground.pace.work():
-                correction = await self._ground.correct(
-                    self._call(row),
-                    self._step,
-                    given,
-                    problem,
-                    attempt=number - 1,
-                    of=self._retry.max_attempts,
-                )
-        except ForgeError as error:
-            return row.moved(note=f"Not corrected: {error.message}"), None
+        async with self._ground.pace.work():
+            correction = await self._ground.correct(
+                self._call(row), self._step, given, problem, attempt=number - 1, of=self._retry.max_attempts
+            )
         cost = row.summary.cost_micros + correction.cost_micros
         row = row.moved(cost_micros=cost, note=correction.note)
-        if correction.input is None:
+        if correction.input is None and (correction.is_futile or not problem.retryable):
             return row, None
         return row, Attempt(number=number, started_at=now(), input=correction.input, note=correction.note)
 

@@ -1,0 +1,211 @@
+"""Runs of workflows from their start to their end, through the API, on both databases."""
+
+import asyncio
+
+import pytest
+from tests.support.live import Live
+from tests.workflows.making import Bench, code, statuses, step
+
+
+@pytest.fixture
+def bench(live_forge: Live) -> Bench:
+    return Bench(live_forge)
+
+
+async def test_what_one_step_gives_goes_into_the_next(bench: Bench):
+    run = await bench.run(
+        "chain",
+        [
+            code("double", "return {n: input.n * 2, words: ['a', 'b']};", input={"n": "{{ inputs.n }}"}),
+            code(
+                "tell",
+                "return input.text;",
+                "double",
+                input={
+                    "text": "{{ steps.double.output.output.n }} {{ steps.double.output.output.words[1] }}"
+                },
+            ),
+        ],
+        {"n": 21},
+        inputs={"n": {"type": "integer", "required": True}},
+        outputs={"said": "{{ steps.tell.output.output }}", "n": "{{ steps.double.output.output.n }}"},
+    )
+    assert run["status"] == "completed", run["error"]
+    assert run["output"] == {"said": "42 b", "n": 42}
+    steps = await bench.steps(run)
+    assert steps["double"]["input"]["input"] == {"n": 21}
+    assert steps["tell"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
+
+
+async def test_an_approval_waits_and_then_goes_on(bench: Bench):
+    await bench.create(
+        "ask",
+        [
+            step("ok", "approval", prompt="Send {{ inputs.what }}?"),
+            code("sent", "return input;", "ok", input={"by": "{{ steps.ok.output.comment }}"}),
+            step("refused", "wait", seconds=0),
+        ],
+        inputs={"what": {}},
+    )
+    run_id = await bench.trigger("ask", what="it")
+    run = await bench.until(run_id, "waiting")
+    (gate,) = run["gates"]
+    assert (gate["kind"], gate["body"], gate["payload"]["step"]) == ("approval", "Send it?", "ok")
+    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={"comment": "go"})
+    run = await bench.until(run_id)
+    assert run["status"] == "completed", run["error"]
+    assert (await bench.outputs(run))["sent"]["output"] == {"by": "go"}
+
+
+async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Bench):
+    await bench.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
+    run_id = await bench.trigger("ask")
+    async with asyncio.timeout(20):
+        while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    assert (await bench.ask("GET", f"/workflow-runs/{run_id}"))["status"] == "running"
+    run = await bench.until(run_id, "waiting")
+    assert statuses(run) == {"ok": "waiting", "busy": "completed"}
+
+
+_BUSY = "let n = 0; for (let i = 0; i < 2e7; i++) n += i % 7; return n;"
+
+
+async def test_a_workflow_in_a_workflow_is_a_run_of_its_own(bench: Bench):
+    await bench.create(
+        "inner",
+        [code("x", "return input.a + 1;", input={"a": "{{ inputs.a }}"})],
+        inputs={"a": {"required": True}},
+        outputs={"b": "{{ steps.x.output.output }}"},
+    )
+    run = await bench.run("outer", [step("call", "sub_workflow", workflow_name="inner", input={"a": 1})])
+    assert run["status"] == "completed", run["error"]
+    output = (await bench.outputs(run))["call"]
+    assert output == {
+        "type": "sub_workflow",
+        "workflow": "inner",
+        "run_id": run["children"][0],
+        "output": {"b": 2},
+    }
+    child = await bench.ask("GET", f"/workflow-runs/{run['children'][0]}")
+    assert (child["parent_id"], child["trigger"]) == (run["id"], "sub_workflow")
+
+
+async def test_workflows_do_not_start_each_other_for_ever(bench: Bench):
+    run = await bench.run("self", [step("again", "sub_workflow", workflow_name="self", input={})])
+    assert run["status"] == "failed"
+    assert "chain of workflows" in run["error"]["message"]
+    runs = await bench.ask("GET", "/workflows/self/runs")
+    assert len(runs) == 6
+
+
+async def test_cancelling_stops_all_of_it_at_once(bench: Bench):
+    await bench.create("inner", [step("w", "wait", seconds=60)])
+    await bench.create(
+        "outer",
+        [
+            step("call", "sub_workflow", workflow_name="inner", input={}),
+            step("each", "loop", items=[1, 2, 3], body_steps=["w"], parallel=3),
+            step("w", "wait", seconds=60),
+            step("ok", "approval", prompt="?"),
+            step("clean", "wait", seconds=0),
+        ],
+        **{"finally": ["clean"]},
+    )
+    run_id = await bench.trigger("outer")
+    await bench.until(run_id, "waiting")
+    async with asyncio.timeout(10.0):
+        run = await bench.ask("POST", f"/workflow-runs/{run_id}/cancel")
+        while bench.live.forge.runs.executing:
+            await asyncio.sleep(0.01)
+    assert (run["status"], {one["status"] for one in run["steps"]}) == ("cancelled", {"cancelled"})
+    assert "clean" not in statuses(run)
+    assert [gate["status"] for gate in run["gates"]] == ["closed"]
+    (child,) = run["children"]
+    assert (await bench.ask("GET", f"/workflow-runs/{child}"))["status"] == "cancelled"
+
+
+async def test_a_retry_keeps_what_was_completed(bench: Bench):
+    """Also the iterations of a loop before the one that failed."""
+    await bench.create(
+        "mend",
+        [
+            code("first", "return Math.random();"),
+            step("each", "loop", "first", items=[1, 2, 3], body_steps=["part"]),
+            code(
+                "part",
+                "if (input.i === 2) throw new Error('no'); return Math.random();",
+                input={"i": "{{ loop.item }}"},
+            ),
+        ],
+    )
+    failed = await bench.until(await bench.trigger("mend"))
+    assert failed["status"] == "failed"
+    assert statuses(failed) == {
+        "first": "completed",
+        "each": "failed",
+        "each[0]/part": "completed",
+        "each[1]/part": "failed",
+    }
+    again = await bench.ask("POST", f"/workflow-runs/{failed['id']}/retry")
+    run = await bench.until(again["run_id"])
+    assert run["retry_of"] == failed["id"]
+    before, after = await bench.outputs(failed), await bench.outputs(run)
+    assert after["first"] == before["first"]
+    assert after["each[0]/part"] == before["each[0]/part"]
+    kept = {one["key"] for one in run["steps"] if one["is_kept"]}
+    assert kept == {"first", "each[0]/part"}
+
+
+async def test_only_what_failed_can_be_retried_and_anything_can_be_run_again(bench: Bench):
+    run = await bench.run("fine", [code("a", "return input;", input={"n": "{{ trigger.n }}"})], {"n": 1})
+    status, error = await bench.refused("POST", f"/workflow-runs/{run['id']}/retry")
+    assert (status, error["message"]) == (409, "This run is completed: there is nothing to go on from.")
+    again = await bench.ask("POST", f"/workflow-runs/{run['id']}/rerun", json={"payload": {"n": 2}})
+    run = await bench.until(again["run_id"])
+    assert (await bench.outputs(run))["a"]["output"] == {"n": 2}
+
+
+async def test_a_run_keeps_the_version_it_was_started_with(bench: Bench):
+    await bench.create("v", [step("ok", "approval", prompt="?"), code("a", "return 1;", "ok")])
+    run_id = await bench.trigger("v")
+    await bench.until(run_id, "waiting")
+    changed = {"name": "v", "steps": [code("b", "return 2;")]}
+    assert (await bench.ask("PUT", "/workflows/v", json={"definition": changed}))["number"] == 2
+    await bench.ask("POST", f"/workflow-runs/{run_id}/approve", json={})
+    run = await bench.until(run_id)
+    assert (run["number"], set(statuses(run))) == (1, {"ok", "a"})
+
+
+@pytest.mark.parametrize("policy", ["queue", "reject", "cancel_previous"])
+async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
+    await bench.create("one", [step("ok", "approval", prompt="?")], concurrency=1, concurrency_policy=policy)
+    first = await bench.trigger("one")
+    await bench.until(first, "waiting")
+    if policy == "reject":
+        status, error = await bench.refused("POST", "/workflows/one/trigger", json={})
+        assert (status, error["detail"]) == (409, {"runs": [first]})
+        return
+    second = await bench.trigger("one")
+    if policy == "queue":
+        await bench.until(second, "waiting")
+        assert (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"] == []
+        await bench.ask("POST", f"/workflow-runs/{first}/approve", json={})
+    assert (await bench.until(first))["status"] == ("completed" if policy == "queue" else "cancelled")
+    async with asyncio.timeout(20):
+        while not (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"]:
+            await asyncio.sleep(0.02)
+
+
+async def test_time_is_counted_while_it_works_and_not_while_it_waits(bench: Bench):
+    run = await bench.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
+    assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
+    run = await bench.run("patient", [step("w", "wait", seconds=1.5)], timeout_secs=0.5)
+    assert run["status"] == "completed"
+
+
+async def test_every_step_is_told_in_the_run_s_stream(bench: Bench):
+    run = await bench.run("told", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
+    moved = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
+    assert [(one["key"], one["status"]) for one in moved] == [("a", "completed"), ("b", "completed")]
