@@ -1,7 +1,8 @@
 """How runs of workflows, their steps and dry runs look in a terminal."""
 
 import json
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -66,16 +67,25 @@ def run_page(run: WorkflowRunDetail) -> RenderableType:
     open_gates = [gate for gate in run.gates if gate.status is GateStatus.OPEN]
     return Group(
         key_values(pairs),
-        *([Text(), steps_table(run.steps)] if run.steps else []),
+        *([Text(), _steps_table(run)] if run.steps else []),
         *(part for gate in open_gates for part in (Text(), question_page(run.id, gate))),
     )
 
 
-def steps_table(steps: Iterable[StepSummary]) -> Table:
+def _steps_table(run: WorkflowRunDetail) -> Table:
+    """In the order they are written; what was done in a loop below it, one iteration after the other."""
+    written = {step["id"]: index for index, step in enumerate(run.definition["steps"])}
     rows = table("STEP", "TYPE", "STATUS", wrapped={"STATUS"})
-    for step in steps:
-        rows.add_row(words(step.key), step.type.value, step_words(step))
+    for step in sorted(run.steps, key=lambda step: _place(step.key, written)):
+        key = words("  " * step.key.count("/") + step.key)
+        rows.add_row(key, step.type.value, step_words(step))
     return rows
+
+
+def _place(key: str, written: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Of `each[2]/fetch`: that of `each`, the third time, then that of `fetch`."""
+    parts = (part.rstrip("]").partition("[") for part in key.split("/"))
+    return [(written[step], int(index) if index else -1) for step, _, index in parts]
 
 
 def step_words(step: StepSummary) -> Text:
@@ -137,7 +147,7 @@ def question_page(run_id: str, gate: Gate) -> RenderableType:
         parts.append(_indented(words(gate.body.strip())))
     if gate.status is GateStatus.OPEN:
         until = f" ({ago(gate.expires_at, now())} it is too late)" if gate.expires_at else ""
-        step = f" --step {gate.payload['step']}"
+        step = f" --step {shlex.quote(str(gate.payload['step']))}"
         parts.append(
             _indented(
                 Text.assemble(

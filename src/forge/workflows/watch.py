@@ -129,6 +129,8 @@ def _lines(fact: EventData | None, watched: Watched) -> Iterator[Text]:
             yield Text.assemble(_column(fact.step.key), step_words(fact.step))
         case WorkflowStepLogged():
             yield from (Text.assemble(_column(fact.key), log_text(line)) for line in fact.lines)
+        case GateOpened():
+            yield Text.assemble(_column(str(fact.gate.payload.get("step", ""))), "asks")
         case RunStarted() if fact.attempt > 1:
             yield Text(f"taken up again by another process, attempt {fact.attempt}", "yellow")
         case GateAnswered():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from forge.runs.models import Problem, RunStatus
+from forge.runs.models import Gate, GateOption, GateStatus, Problem, RunStatus
 from forge.workflows.definition.models import Definition, StepType
 from forge.workflows.models import (
     Attempt,
@@ -16,14 +16,25 @@ from forge.workflows.models import (
     Place,
     StepDetail,
     StepStatus,
+    StepSummary,
     StripRun,
     TriggerType,
     TriggerView,
     WorkflowDetail,
     WorkflowRun,
+    WorkflowRunDetail,
 )
 from forge.workflows.show import place_line, workflow_page, workflows_table
-from forge.workflows.show_runs import dry_run_page, runs_table, short_text, step_page, step_words, value_text
+from forge.workflows.show_runs import (
+    dry_run_page,
+    question_page,
+    run_page,
+    runs_table,
+    short_text,
+    step_page,
+    step_words,
+    value_text,
+)
 
 AT = datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
 STEPS = [
@@ -214,3 +225,50 @@ def test_a_text_is_shown_as_it_is_and_all_else_as_json():
     assert value_text({"ä": [1]}) == '{\n  "ä": [\n    1\n  ]\n}'
     assert short_text({"ä": [1]}) == '{"ä": [1]}'
     assert len(short_text("x" * 10_000)) == 400
+
+
+def test_steps_of_a_run_stand_in_the_order_they_are_written_and_those_of_loops_below():
+    keys = ["d", "c[10]/d", "c[2]/d", "b", "c", "c[2]/c[0]/d", "a"]
+    steps: list[StepSummary] = [step(key=key, step=key[-1], type=StepType.WAIT) for key in keys]
+    definition = {"steps": [{"id": name} for name in "abcd"]}
+    made = WorkflowRunDetail(
+        **run().model_dump(),
+        payload={},
+        output=None,
+        definition=definition,
+        steps=steps,
+        gates=[],
+        children=[],
+    )
+    page = shown(run_page(made)).partition("STATUS\n")[2]
+    assert [line.partition(" wait")[0].rstrip() for line in page.splitlines()] == [
+        "a",
+        "b",
+        "c",
+        "    c[2]/c[0]/d",
+        "  c[2]/d",
+        "  c[10]/d",
+        "d",
+    ]
+
+
+@pytest.mark.parametrize("status", GateStatus)
+def test_a_question_says_how_to_answer_only_while_that_is_of_use(status: GateStatus):
+    gate = Gate(
+        id="g",
+        run_id="01a1",
+        kind="approval",
+        title="digest: ask",
+        body="Send it?\n",
+        payload={"step": "each[0]/ask"},
+        options=[GateOption(id="approve", label="Approve"), GateOption(id="reject", label="Reject")],
+        shown_hash="0" * 64,
+        status=status,
+        answer=None,
+        opened_at=AT,
+        expires_at=None,
+    )
+    page = shown(question_page("01a1", gate))
+    assert page.startswith(f"● {status.value}  digest: ask\n  Send it?")
+    answer = "answer: forge workflow approve 01a1 --step 'each[0]/ask', or reject"
+    assert (answer in page) == (status is GateStatus.OPEN)
