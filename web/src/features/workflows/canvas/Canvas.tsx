@@ -20,7 +20,7 @@ import { Zoom } from "./Zoom";
 
 const NODES = { step: StepNode, frame: FrameNode };
 const EDGES = { link: LinkEdge };
-const FIT = { padding: 0.15, maxZoom: 1 };
+const FIT = { padding: 0.15, minZoom: 0.3, maxZoom: 1 };
 /** From here on only what is in sight is in the page. */
 const MANY = 150;
 

@@ -12,7 +12,8 @@ export type SideView = "settings" | "trial" | null;
 
 type Props = {
   definition: Definition;
-  /** The steps that are selected. */
+  /** What is selected on the canvas, and the steps that means: a folded loop is itself and all that is in it. */
+  selected: readonly string[];
   ids: readonly string[];
   view: SideView;
   problems: readonly WorkflowPlace[];
@@ -23,8 +24,9 @@ type Props = {
 };
 
 /** Beside the canvas: the selected step, several of them, a dry run, or the workflow as a whole. */
-export function Side({ definition, ids, view, problems, trial, change, select, close }: Props) {
-  const step = ids.length === 1 && ids[0] !== undefined ? stepOf(definition, ids[0]) : undefined;
+export function Side({ definition, selected, ids, view, problems, trial, change, select, close }: Props) {
+  const [one, ...others] = selected;
+  const step = one !== undefined && others.length === 0 ? stepOf(definition, one) : undefined;
   if (view === "trial") return <TrialPanel trial={trial} close={close} select={select} />;
   if (step) {
     return (

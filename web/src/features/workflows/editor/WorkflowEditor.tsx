@@ -146,8 +146,7 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
     if (next.length > 0 && side === "trial") setSide(null);
   };
   const add = (type: StepType) => {
-    const after = ids.length === 1 ? ids[0] : definition.steps.at(-1)?.id;
-    const made = added(definition, type, { after: after ?? null });
+    const made = added(definition, type, placeFor(definition, selected));
     writing.draw(made.definition);
     select([made.id]);
   };
@@ -191,6 +190,7 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
       </div>
       <Side
         definition={definition}
+        selected={selected}
         ids={ids}
         view={side}
         problems={read.problems}
@@ -201,6 +201,13 @@ function Drawing({ definition, writing, read, reference, side, setSide }: Drawin
       />
     </div>
   );
+}
+
+/** After the one that is selected, or the last; in a loop that has nothing in it yet, inside. */
+function placeFor({ steps }: Definition, selected: readonly string[]) {
+  const one = selected.length === 1 && steps.find(({ id }) => id === selected[0]);
+  if (one && one.config.type === "loop" && one.config.body_steps.length === 0) return { inside: one.id };
+  return { after: one ? one.id : (steps.at(-1)?.id ?? null) };
 }
 
 /** The panel that is about to be shown takes the focus. */

@@ -57,7 +57,7 @@ export function PairsField<Value>({ label, one, hint, value, blank, onChange, ch
         className="mt-1"
         onClick={() => put([...rows, { key: nextKey(rows), name: "", value: blank }])}
       >
-        <Plus size={13} aria-hidden /> Add a {one}
+        <Plus size={13} aria-hidden /> Add {/^[aeiou]/.test(one) ? "an" : "a"} {one}
       </Button>
       {hint && <p className="mt-1 text-xs text-dim">{hint}</p>}
     </fieldset>
