@@ -2552,8 +2552,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.compacted";
             data: components["schemas"]["AgentCompacted"];
@@ -2592,8 +2592,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.delta";
             data: components["schemas"]["AgentDelta"];
@@ -2620,8 +2620,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.ended";
             data: components["schemas"]["AgentEnded"];
@@ -2651,8 +2651,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.heard";
             data: components["schemas"]["AgentHeard"];
@@ -2740,8 +2740,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.started";
             data: components["schemas"]["AgentStarted"];
@@ -2793,8 +2793,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.tool";
             data: components["schemas"]["AgentToolUsed"];
@@ -2836,8 +2836,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "agent.turn";
             data: components["schemas"]["AgentTurn"];
@@ -3032,8 +3032,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "audit.check";
             data: components["schemas"]["AuditChecked"];
@@ -3074,8 +3074,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "audit.finished";
             data: components["schemas"]["AuditFinished"];
@@ -3105,8 +3105,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "audit.findings";
             data: components["schemas"]["AuditFound"];
@@ -3136,8 +3136,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "audit.recorded";
             data: components["schemas"]["AuditRecorded"];
@@ -3217,8 +3217,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "audit.started";
             data: components["schemas"]["AuditStarted"];
@@ -3335,8 +3335,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "bot.changed";
             data: components["schemas"]["BotChanged"];
@@ -3660,8 +3660,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.answered";
             data: components["schemas"]["ChatAnswered"];
@@ -3689,8 +3689,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.asked";
             data: components["schemas"]["ChatAsked"];
@@ -3717,8 +3717,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.changed";
             data: components["schemas"]["ChatChanged"];
@@ -3755,8 +3755,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.delta";
             data: components["schemas"]["ChatDelta"];
@@ -3784,8 +3784,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.remembered";
             data: components["schemas"]["ChatRemembered"];
@@ -3812,8 +3812,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.resumed";
             data: components["schemas"]["ChatResumed"];
@@ -3842,8 +3842,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.skill";
             data: components["schemas"]["ChatSkillUsed"];
@@ -3877,8 +3877,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "chat.summarised";
             data: components["schemas"]["ChatSummarised"];
@@ -5171,6 +5171,24 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** Envelope[list[Annotated[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent], FieldInfo(annotation=NoneType, required=True, discriminator='type')]]] */
+        Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____: {
+            /** Data */
+            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
+            meta: components["schemas"]["Meta"];
+            /**
+             * Errors
+             * @default []
+             */
+            errors: components["schemas"]["ErrorBody"][];
+            /**
+             * Links
+             * @default {}
+             */
+            links: {
+                [key: string]: string;
+            };
+        };
         /** Envelope[list[ApiKey]] */
         Envelope_list_ApiKey__: {
             /** Data */
@@ -5607,24 +5625,6 @@ export interface components {
         Envelope_list_StepDetail__: {
             /** Data */
             data: components["schemas"]["StepDetail"][];
-            meta: components["schemas"]["Meta"];
-            /**
-             * Errors
-             * @default []
-             */
-            errors: components["schemas"]["ErrorBody"][];
-            /**
-             * Links
-             * @default {}
-             */
-            links: {
-                [key: string]: string;
-            };
-        };
-        /** Envelope[list[Union[AgentCompactedEvent, AgentDeltaEvent, AgentEndedEvent, AgentHeardEvent, AgentStartedEvent, AgentToolUsedEvent, AgentTurnEvent, AuditCheckedEvent, AuditFoundEvent, AuditFinishedEvent, AuditRecordedEvent, AuditStartedEvent, BotChangedEvent, ChatAnsweredEvent, ChatAskedEvent, ChatChangedEvent, ChatDeltaEvent, ChatRememberedEvent, ChatResumedEvent, ChatSkillUsedEvent, ChatSummarisedEvent, GateAnsweredEvent, GateChangedEvent, GateClosedEvent, GateExpiredEvent, GateOpenedEvent, InterviewDeletedEvent, InterviewDeltaEvent, InterviewFinishedEvent, InterviewTurnedEvent, InterviewsChangedEvent, MessageAnsweredEvent, MessageSentEvent, RunCancelledEvent, RunChangedEvent, RunCompletedEvent, RunCreatedEvent, RunFailedEvent, RunProgressedEvent, RunResumedEvent, RunStartedEvent, RunWaitingEvent, SkillChangedEvent, SkillInvokedEvent, StepFinishedEvent, StepStartedEvent, WorkflowChangedEvent, WorkflowStepLoggedEvent, WorkflowRefusedEvent, WorkflowStepMovedEvent]]] */
-        Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___: {
-            /** Data */
-            data: (components["schemas"]["AgentCompactedEvent"] | components["schemas"]["AgentDeltaEvent"] | components["schemas"]["AgentEndedEvent"] | components["schemas"]["AgentHeardEvent"] | components["schemas"]["AgentStartedEvent"] | components["schemas"]["AgentToolUsedEvent"] | components["schemas"]["AgentTurnEvent"] | components["schemas"]["AuditCheckedEvent"] | components["schemas"]["AuditFoundEvent"] | components["schemas"]["AuditFinishedEvent"] | components["schemas"]["AuditRecordedEvent"] | components["schemas"]["AuditStartedEvent"] | components["schemas"]["BotChangedEvent"] | components["schemas"]["ChatAnsweredEvent"] | components["schemas"]["ChatAskedEvent"] | components["schemas"]["ChatChangedEvent"] | components["schemas"]["ChatDeltaEvent"] | components["schemas"]["ChatRememberedEvent"] | components["schemas"]["ChatResumedEvent"] | components["schemas"]["ChatSkillUsedEvent"] | components["schemas"]["ChatSummarisedEvent"] | components["schemas"]["GateAnsweredEvent"] | components["schemas"]["GateChangedEvent"] | components["schemas"]["GateClosedEvent"] | components["schemas"]["GateExpiredEvent"] | components["schemas"]["GateOpenedEvent"] | components["schemas"]["InterviewDeletedEvent"] | components["schemas"]["InterviewDeltaEvent"] | components["schemas"]["InterviewFinishedEvent"] | components["schemas"]["InterviewTurnedEvent"] | components["schemas"]["InterviewsChangedEvent"] | components["schemas"]["MessageAnsweredEvent"] | components["schemas"]["MessageSentEvent"] | components["schemas"]["RunCancelledEvent"] | components["schemas"]["RunChangedEvent"] | components["schemas"]["RunCompletedEvent"] | components["schemas"]["RunCreatedEvent"] | components["schemas"]["RunFailedEvent"] | components["schemas"]["RunProgressedEvent"] | components["schemas"]["RunResumedEvent"] | components["schemas"]["RunStartedEvent"] | components["schemas"]["RunWaitingEvent"] | components["schemas"]["SkillChangedEvent"] | components["schemas"]["SkillInvokedEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["WorkflowChangedEvent"] | components["schemas"]["WorkflowStepLoggedEvent"] | components["schemas"]["WorkflowRefusedEvent"] | components["schemas"]["WorkflowStepMovedEvent"])[];
             meta: components["schemas"]["Meta"];
             /**
              * Errors
@@ -6086,8 +6086,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "gate.answered";
             data: components["schemas"]["GateAnswered"];
@@ -6114,8 +6114,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "gate.changed";
             data: components["schemas"]["GateChanged"];
@@ -6143,8 +6143,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "gate.closed";
             data: components["schemas"]["GateClosed"];
@@ -6172,8 +6172,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "gate.expired";
             data: components["schemas"]["GateExpired"];
@@ -6194,8 +6194,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "gate.opened";
             data: components["schemas"]["GateOpened"];
@@ -6441,8 +6441,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "interview.deleted";
             data: components["schemas"]["InterviewDeleted"];
@@ -6470,8 +6470,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "interview.delta";
             data: components["schemas"]["InterviewDelta"];
@@ -6494,8 +6494,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "interview.finished";
             data: components["schemas"]["InterviewFinished"];
@@ -6522,8 +6522,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "interview.turned";
             data: components["schemas"]["InterviewTurned"];
@@ -6551,8 +6551,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "interviews.changed";
             data: components["schemas"]["InterviewsChanged"];
@@ -6848,8 +6848,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "message.answered";
             data: components["schemas"]["MessageAnswered"];
@@ -6887,8 +6887,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "message.sent";
             data: components["schemas"]["MessageSent"];
@@ -8024,8 +8024,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.cancelled";
             data: components["schemas"]["RunCancelled"];
@@ -8052,8 +8052,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.changed";
             data: components["schemas"]["RunChanged"];
@@ -8075,8 +8075,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.completed";
             data: components["schemas"]["RunCompleted"];
@@ -8108,8 +8108,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.created";
             data: components["schemas"]["RunCreated"];
@@ -8150,8 +8150,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.failed";
             data: components["schemas"]["RunFailed"];
@@ -8177,8 +8177,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.progress";
             data: components["schemas"]["RunProgressed"];
@@ -8197,8 +8197,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.resumed";
             data: components["schemas"]["RunResumed"];
@@ -8228,8 +8228,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.started";
             data: components["schemas"]["RunStarted"];
@@ -8261,8 +8261,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "run.waiting";
             data: components["schemas"]["RunWaiting"];
@@ -8616,8 +8616,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "skill.changed";
             data: components["schemas"]["SkillChanged"];
@@ -8786,8 +8786,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "skill.invoked";
             data: components["schemas"]["SkillInvoked"];
@@ -9395,8 +9395,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "step.finished";
             data: components["schemas"]["StepFinished"];
@@ -9422,8 +9422,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "step.started";
             data: components["schemas"]["StepStarted"];
@@ -9861,8 +9861,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "workflow.changed";
             data: components["schemas"]["WorkflowChanged"];
@@ -9957,8 +9957,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "workflow.refused";
             data: components["schemas"]["WorkflowRefused"];
@@ -10086,8 +10086,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "workflow.log";
             data: components["schemas"]["WorkflowStepLogged"];
@@ -10114,8 +10114,8 @@ export interface components {
              */
             at: string;
             /**
-             * Type
-             * @constant
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
             type: "workflow.step";
             data: components["schemas"]["WorkflowStepMoved"];
@@ -17015,7 +17015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Envelope_list_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___"];
+                    "application/json": components["schemas"]["Envelope_list_Annotated_Union_AgentCompactedEvent__AgentDeltaEvent__AgentEndedEvent__AgentHeardEvent__AgentStartedEvent__AgentToolUsedEvent__AgentTurnEvent__AuditCheckedEvent__AuditFoundEvent__AuditFinishedEvent__AuditRecordedEvent__AuditStartedEvent__BotChangedEvent__ChatAnsweredEvent__ChatAskedEvent__ChatChangedEvent__ChatDeltaEvent__ChatRememberedEvent__ChatResumedEvent__ChatSkillUsedEvent__ChatSummarisedEvent__GateAnsweredEvent__GateChangedEvent__GateClosedEvent__GateExpiredEvent__GateOpenedEvent__InterviewDeletedEvent__InterviewDeltaEvent__InterviewFinishedEvent__InterviewTurnedEvent__InterviewsChangedEvent__MessageAnsweredEvent__MessageSentEvent__RunCancelledEvent__RunChangedEvent__RunCompletedEvent__RunCreatedEvent__RunFailedEvent__RunProgressedEvent__RunResumedEvent__RunStartedEvent__RunWaitingEvent__SkillChangedEvent__SkillInvokedEvent__StepFinishedEvent__StepStartedEvent__WorkflowChangedEvent__WorkflowStepLoggedEvent__WorkflowRefusedEvent__WorkflowStepMovedEvent___FieldInfo_annotation_NoneType__required_True__discriminator__type_____"];
                 };
             };
             /** @description What is wrong, and what to do about it. */
