@@ -15,7 +15,7 @@ const ICONS = { person: User, bot: Bot, workflow: Workflow };
 /** Messages that follow from one another. */
 export function Thread({ slug, messages }: { slug: string; messages: readonly BotMessage[] }) {
   return (
-    <section aria-label="Conversation" className="rounded-lg border border-line bg-surface">
+    <div className="rounded-lg border border-line bg-surface">
       <ol className="divide-y divide-line">
         {messages.map((message) => (
           <li key={message.id} className="space-y-1.5 px-3 py-2.5">
@@ -31,7 +31,7 @@ export function Thread({ slug, messages }: { slug: string; messages: readonly Bo
           </li>
         ))}
       </ol>
-    </section>
+    </div>
   );
 }
 
