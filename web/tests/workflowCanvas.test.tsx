@@ -154,20 +154,20 @@ function Drawn({ onOpen, definition = NIGHTLY }: Pick<CanvasView, "onOpen"> & { 
 test("by keyboard: arrows walk, Enter opens, Ctrl-D copies, Delete takes away", async () => {
   const opened = vi.fn();
   render(<Drawn onOpen={opened} definition={flow([wait("a"), wait("b", ["a"])])} />);
-  const first = await screen.findByRole("button", { name: /^a\s*Wait step$/, hidden: true });
+  const first = await screen.findByRole("button", { name: /^a\s*Wait/, hidden: true });
   await userEvent.tab();
   expect(first).toHaveFocus();
   await userEvent.keyboard("{ArrowDown}");
-  await vi.waitFor(() => expect(document.activeElement).toHaveAccessibleName(/^b\s*Wait step$/));
+  await vi.waitFor(() => expect(document.activeElement).toHaveAccessibleName(/^b\s*Wait/));
   await userEvent.keyboard("{Enter}");
   expect(opened).toHaveBeenCalledWith("b");
   expect(document.activeElement).toHaveAttribute("aria-pressed", "true");
   await userEvent.keyboard("{Control>}d{/Control}");
-  expect(await screen.findByRole("button", { name: /^b_2\s*Wait step$/, hidden: true })).toHaveAttribute(
+  expect(await screen.findByRole("button", { name: /^b_2\s*Wait/, hidden: true })).toHaveAttribute(
     "aria-pressed",
     "true",
   );
   await userEvent.keyboard("{Delete}");
-  expect(screen.queryByRole("button", { name: /^b_2\s*Wait step$/, hidden: true })).toBeNull();
-  expect(screen.getByRole("button", { name: /^b\s*Wait step$/, hidden: true })).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /^b_2\s*Wait/, hidden: true })).toBeNull();
+  expect(screen.getByRole("button", { name: /^b\s*Wait/, hidden: true })).toBeInTheDocument();
 });
