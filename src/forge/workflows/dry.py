@@ -1,6 +1,6 @@
 """What would happen: the same engine, with hands that do nothing, and nothing written down."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, JsonValue
@@ -9,10 +9,9 @@ from forge.errors import Invalid
 from forge.events.models import EventData
 from forge.kernel.clock import now
 from forge.runs.models import Problem
-from forge.store.engine import Tx
 from forge.workflows.correcting import Correction
 from forge.workflows.definition.models import Definition, Step, StepType
-from forge.workflows.engine.calling import RunFacts
+from forge.workflows.engine.calling import Kept, RunFacts
 from forge.workflows.engine.executing import Execution
 from forge.workflows.engine.ground import Ground
 from forge.workflows.engine.hands import Done, Hands, StepCall
@@ -22,6 +21,19 @@ from forge.workflows.given import check_payload, read_inputs
 from forge.workflows.models import DryRun
 
 NOTE = "Nothing was done: this is a dry run."
+
+
+_STAND_INS: Mapping[StepType, dict[str, JsonValue]] = {
+    StepType.AGENT: {"response": NOTE, "usage": {"input_tokens": 0, "output_tokens": 0}, "session_id": None},
+    StepType.SKILL: {"output": None},
+    StepType.CODE: {"output": None},
+    StepType.HTTP: {"status": "pending_execution", "body": None},
+    StepType.SUB_WORKFLOW: {"output": None, "run_id": None},
+    StepType.MESSAGE: {"message_id": None, "reply": None},
+    StepType.AUDIT: {"verdict": "PASS", "run_id": None},
+    StepType.WAIT: {"waited_secs": 0},
+}
+"""What they would give, as far as that can be known without doing it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ class _DryHand:
                 {"type": "approval", "approved": True, "comment": NOTE, "by": None, "at": now().isoformat()}
             )
         given = {name: call.secrets.shown(value) for name, value in config.model_dump(mode="json").items()}
-        return Done({**given, "status": "pending_execution", "note": NOTE})
+        return Done({**given, **_STAND_INS.get(call.step.type, {}), "note": NOTE})
 
 
 @dataclass
@@ -48,7 +60,7 @@ class _Kept:
     async def write(self, row: StepRow, _told: tuple[EventData, ...]) -> None:
         self.rows[row.key] = row
 
-    async def fenced(self, function: Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]) -> JsonValue:
+    async def fenced(self, function: Kept) -> JsonValue:
         raise RuntimeError("a dry run begins nothing")
 
     async def stop(self, run_id: str) -> None:

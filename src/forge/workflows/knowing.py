@@ -1,5 +1,6 @@
 """Whether what a definition names is there: bots, skills, workflows, secrets. What is not may still come."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from forge.workflows.definition.models import (
     SubWorkflowConfig,
     WebhookTrigger,
 )
+from forge.workflows.definition.source import Fault, Path, Source
 from forge.workflows.models import Place
 
 Names = Callable[[str], Awaitable[Collection[str]]]
@@ -28,24 +30,28 @@ class Knowing:
     skills: Names
     secrets: Names
 
-    async def unknown(self, account_id: str, definition: Definition) -> list[Place]:
-        """As warnings: a run that reaches such a step says so as an error."""
+    async def unknown(self, account_id: str, definition: Definition, source: str) -> list[Place]:
+        """As warnings, at their places in the source: a run that reaches such a step says so as an error."""
+        faults = await self._faults(account_id, definition)
+        return await asyncio.to_thread(_places, source, faults) if faults else []
+
+    async def _faults(self, account_id: str, definition: Definition) -> list[Fault]:
         bots, skills = await self.bots(account_id), await self.skills(account_id)
         secrets = await self.secrets(account_id)
         async with self.database.read() as tx:
             workflows = {row.name for row in await store.find_all(tx, account_id, None)} | {definition.name}
-        found: list[Place] = []
+        found: list[Fault] = []
         if isinstance(definition.owner, BotOwner) and definition.owner.slug not in bots:
-            found.append(_place("owner.slug", None, "bot", definition.owner.slug))
+            found.append(_fault(("owner", "slug"), "bot", definition.owner.slug))
         for i, trigger in enumerate(definition.triggers):
             auth = trigger.auth if isinstance(trigger, WebhookTrigger) else None
             if auth and auth.secret_name not in secrets:
-                found.append(_place(f"triggers[{i}].auth.secret_name", None, "secret", auth.secret_name))
+                found.append(_fault(("triggers", i, "auth", "secret_name"), "secret", auth.secret_name))
         for i, step in enumerate(definition.steps):
             kind, field, name = _named(step)
             known = {"bot": bots, "skill": skills, "workflow": workflows}.get(kind, ())
             if name is not None and "{{" not in name and name not in known:
-                found.append(_place(f"steps[{i}].config.{field}", step.id, kind, name))
+                found.append(_fault(("steps", i, "config", field), kind, name))
         return found
 
 
@@ -63,7 +69,10 @@ def _named(step: Step) -> tuple[str, str, str | None]:
             return "", "", None
 
 
-def _place(path: str, step: str | None, kind: str, name: str) -> Place:
-    return Place(
-        line=1, column=1, path=path, step=step, message=f"There is no {kind} called {name}.", is_warning=True
-    )
+def _fault(path: Path, kind: str, name: str) -> Fault:
+    return Fault(path, f"There is no {kind} called {name}.", is_warning=True)
+
+
+def _places(source: str, faults: list[Fault]) -> list[Place]:
+    read = Source.of(source)
+    return [read.place(fault) for fault in faults]

@@ -77,7 +77,7 @@ class Workflows:
         read, source = await asyncio.to_thread(_read, wish, wish.source)
         problems = list(read.problems)
         if read.definition is not None:
-            problems += await self.knowing.unknown(account_id, read.definition)
+            problems += await self.knowing.unknown(account_id, read.definition, source)
         return Reading(
             is_usable=read.is_usable,
             problems=problems,
@@ -100,7 +100,7 @@ class Workflows:
             **shown.model_dump(),
             definition=version.definition,
             source=version.source,
-            warnings=await self.knowing.unknown(account_id, version.parsed),
+            warnings=await self.knowing.unknown(account_id, version.parsed, version.source),
         )
 
     async def update(self, account_id: str, ref: str, wish: WorkflowWish, *, by: str) -> WorkflowDetail:
@@ -109,6 +109,8 @@ class Workflows:
             before = await the_workflow(tx, account_id, ref)
             newest = (await store.newest_versions(tx, [before]))[before.id]
         definition, source = await _usable(wish, newest.source)
+        if source == newest.source and wish.expected_number in (None, before.number):
+            return await self.get(account_id, before.id)  # nothing changes
         async with self.database.begin() as tx:
             row = await the_workflow(tx, account_id, before.id, lock=True)
             if wish.expected_number is not None and wish.expected_number != row.number:

@@ -31,6 +31,8 @@ from forge.workflows.steps.output_schema import OutputSchema
 MOST_LOOPS = 10
 """In each other."""
 
+RESERVED = frozenset({"new", "read", "runs", "schema", "templates"})
+
 _KINDS: dict[InputType, tuple[type, ...]] = {
     InputType.STRING: (str,),
     InputType.NUMBER: (int, float),
@@ -44,6 +46,9 @@ _KINDS: dict[InputType, tuple[type, ...]] = {
 def check(definition: Definition) -> list[Fault]:
     """All of it, warnings among it."""
     faults = [*_duplicates(definition), *_unknown_steps(definition), *_too_deep(definition)]
+    if definition.name in RESERVED:
+        message = f"A workflow cannot be called {definition.name}: that is a part of Forge's own addresses."
+        faults.append(Fault(("name",), message))
     graph: Graph | None = None
     if not faults:
         try:

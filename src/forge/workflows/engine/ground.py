@@ -33,6 +33,33 @@ class Correct(Protocol):
     ) -> Awaitable[Correction]: ...
 
 
+class ScopeFailed(Exception):
+    """A step failed and takes its scope along. Raised and caught inside one run."""
+
+    def __init__(self, title: str, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.title = title
+        self.problem = problem
+
+
+MAX_STEP_RUNS = 10_000
+"""Of one run, iterations of loops in loops included."""
+
+
+@dataclass
+class Tally:
+    """How many steps a run has begun."""
+
+    begun: int = 0
+
+    def add(self) -> None:
+        self.begun += 1
+        if self.begun > MAX_STEP_RUNS:
+            message = f"A run does {MAX_STEP_RUNS:,} steps at most, those of loops counted each time."
+            hint = "Let a loop do less, or leave a part of it to another workflow."
+            raise ScopeFailed("loops", Problem(code="too_many_steps", message=message, hint=hint))
+
+
 @dataclass(frozen=True)
 class Ground:
     facts: RunFacts
@@ -44,15 +71,7 @@ class Ground:
     stop: Stop
     rows: Mapping[str, StepRow] = field(default_factory=dict[str, StepRow])
     """Of an earlier attempt of the run, by key."""
+    tally: Tally = field(default_factory=Tally)
 
 
 Variables = Callable[[], dict[str, JsonValue]]
-
-
-class ScopeFailed(Exception):
-    """A step failed and takes its scope along. Raised and caught inside one run."""
-
-    def __init__(self, title: str, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.title = title
-        self.problem = problem

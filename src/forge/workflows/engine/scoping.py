@@ -83,6 +83,7 @@ class Scope:
         while decisions:
             decision = decisions.pop(0)
             step_id = decision.step_id
+            self._ground.tally.add()
             row = self._ground.rows.get(self._prefix + step_id)
             if row is not None and row.status.is_settled:
                 decisions += self._note(step_id, row)
