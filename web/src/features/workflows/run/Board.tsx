@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useState } from "react";
 import type { WorkflowRunDetail } from "@/api/types";
 import { Drawer } from "@/ui/Drawer";
 import { LogView } from "@/ui/LogView";
@@ -29,7 +29,9 @@ const WIDE = "(min-width: 1024px)";
 type Props = { run: WorkflowRunDetail; view: RunView; isLoading: boolean };
 
 /** The steps in a list, on the canvas, over time and as a log; beside them the one that is looked at. */
-export function Board({ run, view, isLoading }: Props) {
+export function Board({ run, view: latest, isLoading }: Props) {
+  // Thousands of steps may move within seconds: what a person does goes before what a step does.
+  const view = useDeferredValue(latest);
   const definition = asDefinition(run.definition);
   const isWide = useMedia(WIDE);
   const [shown, setShown] = useState<Shown>("canvas");
