@@ -4,7 +4,8 @@ import { ChevronsDownUp, Group, TriangleAlert } from "lucide-react";
 import { memo } from "react";
 import type { BoxNode } from "./drawing";
 import { useFold } from "./folding";
-import { Handles, State } from "./StepNode";
+import { State } from "./State";
+import { Handles } from "./StepNode";
 import { RING, STEP_LOOKS } from "./steps";
 
 const LOOKS = {

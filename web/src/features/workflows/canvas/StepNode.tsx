@@ -2,17 +2,14 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { clsx } from "clsx";
 import { ChevronsUpDown, Group, TriangleAlert } from "lucide-react";
 import { memo } from "react";
-import { Dot } from "@/ui/Badge";
 import { count } from "@/ui/count";
-import { INK } from "@/ui/tone";
 import type { StepType } from "../definition/model";
 import type { Way } from "../definition/scopes";
-import { STEP_WORD } from "../words";
 import { type Box, stepsIn } from "./boxes";
-import type { StepMark } from "./contract";
 import { type BoxNode, wordOf } from "./drawing";
 import { useFold } from "./folding";
-import { RING, STEP_LOOKS, STEP_TONE } from "./steps";
+import { State } from "./State";
+import { RING, STEP_LOOKS } from "./steps";
 
 /** One step, or a frame that is folded to the size of one. */
 export const StepNode = memo(function StepNode({ data, selected }: NodeProps<BoxNode>) {
@@ -56,18 +53,6 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Box
 function aboutOf(box: Box, word: string | undefined): string {
   if (box.isFolded) return count(stepsIn(box).length - (box.step ? 1 : 0), "step");
   return word ?? "";
-}
-
-export function State({ mark: { status, note } }: { mark: StepMark }) {
-  return (
-    <>
-      <Dot tone={STEP_TONE[status]} className="size-1.5" />
-      <span className={clsx("truncate", status === "completed" ? "text-dim" : INK[STEP_TONE[status]])}>
-        {STEP_WORD[status]}
-      </span>
-      {note && <span className="mono ml-auto truncate text-[11px]">{note}</span>}
-    </>
-  );
 }
 
 function Unfold({ box }: { box: Box }) {

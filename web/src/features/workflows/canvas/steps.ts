@@ -36,6 +36,9 @@ export const STEP_LOOKS: Record<StepType, StepLook> = {
 
 export const STEP_TYPES = Object.keys(STEP_LOOKS) as StepType[];
 
+/** What a step of the palette is called while it is dragged. */
+export const DRAGGED = "application/x-forge-step";
+
 export const STEP_TONE: Record<WorkflowStepStatus, Tone> = {
   running: "run",
   waiting: "wait",

@@ -5,10 +5,7 @@ import { moved } from "../definition/places";
 import { added } from "../definition/steps";
 import type { CanvasView } from "./contract";
 import { type Layout, STEP } from "./layout";
-import { STEP_TYPES } from "./steps";
-
-/** What a step of the palette is called while it is dragged. */
-export const DRAGGED = "application/x-forge-step";
+import { DRAGGED, STEP_TYPES } from "./steps";
 
 type Options = Pick<CanvasView, "definition" | "onSelect" | "onChange"> & { layout: Layout };
 

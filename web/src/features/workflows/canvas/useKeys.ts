@@ -1,10 +1,10 @@
-import { useReactFlow } from "@xyflow/react";
 import { type FocusEvent, type KeyboardEvent, type RefObject, useState } from "react";
 import { duplicated, removed } from "../definition/steps";
 import { type Box, stepsAmong } from "./boxes";
 import type { CanvasView } from "./contract";
 import type { Layout, Rect } from "./layout";
 import { type Direction, nearest } from "./nearest";
+import { useSelectedInSight, useSight } from "./useSight";
 
 type Options = Pick<CanvasView, "definition" | "selected" | "onSelect" | "onOpen" | "onChange"> & {
   box: RefObject<HTMLDivElement | null>;
@@ -20,7 +20,8 @@ const ARROWS: Record<string, Direction> = {
 
 /** The canvas by keyboard: one box has the focus, arrows lead to the next, the rest is done to what is selected. */
 export function useKeys({ box, definition, layout, selected, onSelect, onOpen, onChange }: Options) {
-  const { setCenter, getZoom } = useReactFlow();
+  const show = useSight(box, layout);
+  useSelectedInSight(selected, show);
   const [focused, setFocused] = useState<string | null>(null);
   const visible = visibleIn(layout);
   const stops = [focused, ...selected, visible.keys().next().value ?? null];
@@ -30,11 +31,11 @@ export function useKeys({ box, definition, layout, selected, onSelect, onOpen, o
 
   const goTo = (id: string) => {
     setFocused(id);
-    const found = elementOf(id);
-    if (found && isInSight(found, box.current)) return found.focus({ preventScroll: true });
-    const rect = visible.get(id);
-    if (rect) void setCenter(rect.x + rect.width / 2, rect.y + rect.height / 2, { zoom: getZoom() });
-    requestAnimationFrame(() => elementOf(id)?.focus({ preventScroll: true }));
+    show(id);
+    // What is far away is in the page only once it is in sight.
+    const focus = () => elementOf(id)?.focus({ preventScroll: true });
+    focus();
+    requestAnimationFrame(focus);
   };
 
   const onFocus = ({ target }: FocusEvent) => {
@@ -112,16 +113,4 @@ function visibleIn({ boxes, rects }: Layout): Map<string, Rect> {
   };
   for (const box of boxes) walk(box);
   return found;
-}
-
-function isInSight(element: Element, frame: Element | null): boolean {
-  const outer = frame?.getBoundingClientRect();
-  const inner = element.getBoundingClientRect();
-  if (!outer) return false;
-  return (
-    inner.left >= outer.left &&
-    inner.right <= outer.right &&
-    inner.top >= outer.top &&
-    inner.bottom <= outer.bottom
-  );
 }

@@ -1,5 +1,4 @@
-import { STEP_LOOKS, STEP_TYPES } from "../canvas/steps";
-import { DRAGGED } from "../canvas/useDropped";
+import { DRAGGED, STEP_LOOKS, STEP_TYPES } from "../canvas/steps";
 import type { StepType } from "../definition/model";
 
 type Props = { add: (type: StepType) => void };

@@ -2,7 +2,7 @@ import { FlaskConical, X } from "lucide-react";
 import type { WorkflowStepDetail } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { Refusal } from "@/ui/Refusal";
-import { State } from "../canvas/StepNode";
+import { State } from "../canvas/State";
 import { JsonField } from "./fields/JsonField";
 import { SidePanel } from "./SidePanel";
 import type { Trial } from "./useTrial";

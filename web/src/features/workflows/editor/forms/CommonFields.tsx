@@ -74,7 +74,7 @@ export function OrderFields({ definition, step, change }: Props): ReactNode {
         value={scopes.get(step.id) ?? TOP}
         options={[
           { value: TOP, label: "the workflow" },
-          ...loops.map((loop) => ({ value: scopeOfLoop(loop.id), label: `the loop ${titleOf(loop)}` })),
+          ...loops.map((loop) => ({ value: scopeOfLoop(loop.id), label: `${titleOf(loop)} (loop)` })),
           { value: FINALLY, label: "finally: last, however the others ended" },
         ]}
         {...(!isPlain && { hint: "Elsewhere it loses its links: a step waits for steps of its own place." })}

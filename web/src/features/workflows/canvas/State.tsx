@@ -1,0 +1,19 @@
+import { clsx } from "clsx";
+import { Dot } from "@/ui/Badge";
+import { INK } from "@/ui/tone";
+import { STEP_WORD } from "../words";
+import type { StepMark } from "./contract";
+import { STEP_TONE } from "./steps";
+
+/** How a step stands: a dot, its word, a note. */
+export function State({ mark: { status, note } }: { mark: StepMark }) {
+  return (
+    <>
+      <Dot tone={STEP_TONE[status]} className="size-1.5" />
+      <span className={clsx("truncate", status === "completed" ? "text-dim" : INK[STEP_TONE[status]])}>
+        {STEP_WORD[status]}
+      </span>
+      {note && <span className="mono ml-auto truncate text-[11px]">{note}</span>}
+    </>
+  );
+}
