@@ -121,10 +121,10 @@ async def test_a_question_behind_an_answer_is_asked_once(desk: Desk, endings: li
 
 async def test_one_conversation_is_opened_once_and_keeps_who_began_it(desk: Desk, endings: list[Ending]):
     endings += [ended(MessageStatus.DONE, "after the gate")]
-    put = await desk.put(ASKED)
+    await desk.put(ASKED)
     with pytest.raises(Answering) as busy:
         await desk.put(ASKED)
-    assert busy.value.run_id == put.run_id
+    assert busy.value.run_id == (await desk.engine.open_gate()).run_id
     await desk.answers.until_free("s-1", busy.value, desk.waits)
     async with desk.engine.store.begin() as tx:
         assert await desk.asking.note(tx, desk.readied, ASKED) == "s-1"

@@ -60,7 +60,8 @@ class Attempt:
         yield
 
     async def link(self, run_id: str) -> None:
-        self.linked.append(run_id)
+        if run_id not in self.linked:
+            self.linked.append(run_id)
 
     async def log(self, *lines: LogLine) -> None:
         self.logged += lines

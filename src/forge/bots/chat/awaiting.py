@@ -4,7 +4,7 @@ Nobody sits in front of it who could resume an answer whose process died, so it 
 in the database: whoever waits may be interrupted, and finds it again.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass
 
@@ -32,6 +32,10 @@ Waits = Callable[[str], AbstractAsyncContextManager[None]]
 """Opened, with a reason, while the answer waits for a person."""
 
 
+Link = Callable[[str], Awaitable[None]]
+"""Told which run writes the answer, whenever it is another."""
+
+
 class Put(BaseModel):
     """Where a question and its answer are found."""
 
@@ -39,13 +43,10 @@ class Put(BaseModel):
 
     session_id: str
     question_id: str
-    run_id: str = ""
-    """Of the first try to answer it."""
 
     @classmethod
     def of(cls, turn: Turn) -> "Put":
-        run_id = turn.answer.answer.run_id if turn.answer.answer else ""
-        return cls(session_id=turn.session.id, question_id=turn.question.id, run_id=run_id)
+        return cls(session_id=turn.session.id, question_id=turn.question.id)
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,10 @@ def at_ease(_: str) -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
+async def unlinked(_: str) -> None:
+    pass
+
+
 class Answers:
     def __init__(
         self, database: Store, events: EventLog, runs: Runs, asking: Asking, settling: Settling
@@ -71,12 +76,19 @@ class Answers:
         self._settling = settling
 
     async def wait(
-        self, readied: Readied, put: Put, *, parent_run_id: str | None, waits: Waits = at_ease
+        self,
+        readied: Readied,
+        put: Put,
+        *,
+        parent_run_id: str | None,
+        waits: Waits = at_ease,
+        link: Link = unlinked,
     ) -> Answered:
         """The answer, once it has ended in whatever way but an interruption, or was interrupted too often."""
         while True:
             answers = await self._answers(put)
             last = answers[-1]
+            await link(last.run_id or "")
             if last.status is MessageStatus.WRITING:
                 await self.until_ended(last.run_id or "", waits)
                 await self._settling.settle(put.session_id)

@@ -37,7 +37,6 @@ class AgentHand:
         readied = await self._asking.ready(call.account_id, bot, model=config.model)
         prompt = storable(schema.prompt(config.prompt) if schema else config.prompt)
         put = await self._ask(call, config, bot, readied, prompt)
-        await call.link(put.run_id)
         answers = [await self._answer(call, readied, put)]
         output: dict[str, JsonValue] = {}
         if schema is not None:
@@ -80,7 +79,11 @@ class AgentHand:
     async def _answer(self, call: StepCall, readied: Readied, put: Put) -> Answered:
         """One that is whole; anything else is what the step fails with."""
         answered = await self._answers.wait(
-            readied, put, parent_run_id=call.run_id, waits=lambda note: call.waits(note)
+            readied,
+            put,
+            parent_run_id=call.run_id,
+            waits=lambda note: call.waits(note),
+            link=call.link,
         )
         last, cost = answered.last, answered.cost_micros
         if last.status is MessageStatus.DONE:
