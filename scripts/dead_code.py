@@ -35,7 +35,7 @@ REGISTERED_BY = [
     "@computed_field",
 ]
 
-# Called by name from outside: entry points, pydantic, alembic, logging, click, SQLAlchemy, uvicorn, html.parser.
+# Called by name from outside: entry points, pydantic, alembic, logging, click, SQLAlchemy, uvicorn, html.parser, PyYAML.
 CALLED_BY_OTHERS = [
     "main",
     "settings_customise_sources",
@@ -50,6 +50,7 @@ CALLED_BY_OTHERS = [
     "handle_data",
     "handle_endtag",
     "handle_starttag",
+    "ignore_aliases",
     "list_commands",
     "main_loop",
     "capture_signals",

@@ -35,8 +35,7 @@ steps:
   - id: fetch
     name: Fetch stories
     type: http
-    retry:
-      max_attempts: 4
+    retry: {max_attempts: 4}
     config:
       url: https://hn.algolia.com/api/v1/search?tags=front_page
 
@@ -169,8 +168,7 @@ steps:
   - id: alert
     name: Tell the team
     type: http
-    retry:
-      max_attempts: 5
+    retry: {max_attempts: 5}
     config:
       method: POST
       url: https://example.com/hooks/team

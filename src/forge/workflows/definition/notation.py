@@ -76,6 +76,7 @@ class _Notation(yaml.SafeDumper):
         super().increase_indent(flow, indentless=False)  # pyright: ignore[reportUnknownMemberType]
 
     def ignore_aliases(self, data: Any) -> bool:
+        """All is written out, however often it is there."""
         return True
 
     def represent_text(self, text: str) -> yaml.ScalarNode:
