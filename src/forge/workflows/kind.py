@@ -18,11 +18,11 @@ from forge.runs.context import RunContext, StepFailed
 from forge.runs.fencing import TakenOver, still_owned
 from forge.runs.journal import account_stream, run_stream
 from forge.runs.kinds import RunKind
-from forge.store.engine import Store, Tx
+from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows import steps_store, store
 from forge.workflows.definition.models import ConcurrencyPolicy, Definition
-from forge.workflows.engine.calling import Fenced, RunFacts
+from forge.workflows.engine.calling import Fenced, Kept, RunFacts
 from forge.workflows.engine.executing import Execution
 from forge.workflows.engine.ground import Correct, Ground
 from forge.workflows.engine.hands import Hands
@@ -121,7 +121,8 @@ class WorkflowKind:
         )
 
     def _fenced(self, owner: Owner) -> Fenced:
-        async def fenced(function: Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]) -> JsonValue:
+        @survives_outage
+        async def fenced(function: Kept) -> JsonValue:
             async with self._database.begin() as tx:
                 if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
                     raise TakenOver

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from forge.events.models import EventData
 from forge.kernel.clock import now
 from forge.store.engine import Tx
+from forge.workflows import steps_store
 from forge.workflows.definition.models import Step
 from forge.workflows.engine.hands import Begin
 from forge.workflows.engine.pace import Pace
@@ -32,7 +33,8 @@ class RunFacts:
 
 
 Write = Callable[[StepRow, tuple[EventData, ...]], Awaitable[None]]
-Fenced = Callable[[Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]], Awaitable[JsonValue]]
+Kept = Callable[[Tx], Awaitable[tuple[StepRow, JsonValue]]]
+Fenced = Callable[[Kept], Awaitable[JsonValue]]
 
 
 @dataclass
@@ -90,16 +92,21 @@ class LiveCall:
         return f"{self.run_id}:{self.key}:{self.attempt}"
 
     async def begin(self, function: Begin) -> JsonValue:
-        if self.row.ticket is not None:
+        """Alone: what else is written of the step at this moment would not know of it yet, and undo it."""
+        async with self._lock:
+            if self.row.ticket is None:
+                self.row = replace(self.row, ticket=await self.fenced(self._once(function)))
             return self.row.ticket
 
+    def _once(self, function: Begin) -> Kept:
         async def kept(tx: Tx) -> tuple[StepRow, JsonValue]:
+            known = (await steps_store.load(tx, self.run_id, [self.key])).get(self.key)
+            if known is not None and known.ticket is not None:
+                return known, known.ticket  # committed, and the database went before it could say so
             ticket = await function(tx)
             return replace(self.row, ticket=ticket), ticket
 
-        ticket = await self.fenced(kept)
-        self.row = replace(self.row, ticket=ticket)
-        return ticket
+        return kept
 
     @asynccontextmanager
     async def waits(self, note: str, until: datetime | None = None) -> AsyncGenerator[None]:

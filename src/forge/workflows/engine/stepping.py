@@ -14,6 +14,7 @@ from pydantic import JsonValue, ValidationError
 from forge.errors import ForgeError
 from forge.kernel.clock import now
 from forge.runs.models import Problem
+from forge.store.outage import survives_outage
 from forge.workflows.correcting import put_secrets_back
 from forge.workflows.definition.models import RetryPolicy, RetryStrategy, Step, StepConfig, StepType
 from forge.workflows.engine.calling import LiveCall, begun
@@ -122,7 +123,9 @@ class Stepping:
         cost = row.summary.cost_micros + ended.cost_micros
         return row.moved(cost_micros=cost, note=""), ended
 
+    @survives_outage
     async def _do(self, call: LiveCall, config: StepConfig) -> Done:
+        """A database that is away is as a crash: the same attempt is done again, from what it has begun."""
         limit_s = time_limit(self._step)
         telling = _Telling(call)
         try:
