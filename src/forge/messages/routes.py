@@ -4,7 +4,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
-from forge.bots.routes import BotRef
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.ids import Id
@@ -15,6 +14,7 @@ from forge.messages.service import Messages
 router = APIRouter(prefix="/api/v1", tags=["messages"])
 
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$", description="The name of a channel.")]
+BotRef = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$", description="The id or the slug of a bot.")]
 Who = Annotated[str | None, Query(max_length=64, description="The slug or id of a bot.")]
 
 
