@@ -143,8 +143,10 @@ async def open_forge(
         audits = Audits(store, events, runs, rooms.audit)
         await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
-        messages = rooms.messages.open(runs, bots)
-        near = Neighbours(bots, messages, rooms.skills, audits, rooms.workspaces, vault)
+        opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
+        near = Neighbours(
+            bots, rooms.messages.open(runs, bots), rooms.skills, audits, rooms.workspaces, vault
+        )
         opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
         await _hear_other_processes(settings, store, events, stack)
         yield Forge(
@@ -163,10 +165,8 @@ async def open_forge(
             audits=audits,
             auditor=rooms.audit.auditor,
             bots=bots,
-            skills=await stack.enter_async_context(
-                rooms.skills.open(door_of(bots.bots), is_server=is_server)
-            ),
-            messages=messages,
+            skills=await stack.enter_async_context(opened_skills),
+            messages=near.messages,
             workflows=await stack.enter_async_context(opened_workflows),
             interviews=rooms.talks.open(runs, bots),
             address=address,
