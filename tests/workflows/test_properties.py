@@ -18,7 +18,7 @@ from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Ended, Execution
-from forge.workflows.engine.ground import Ground
+from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground
 from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
@@ -78,7 +78,7 @@ class World:
 
     async def run(self, definition: Definition) -> Ended:
         names: dict[str, JsonValue] = {"inputs": {}, "trigger": {}, "workflow": {}}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             return await Execution(definition, self.ground(), names).run()
 
 
@@ -205,3 +205,18 @@ def test_cancelled_at_any_moment_nothing_goes_on(definition: Definition, seed: i
         assert len(asyncio.all_tasks()) == 1
 
     asyncio.run(cancelled())
+
+
+def test_a_run_has_a_bounded_number_of_steps():
+    """Loops in loops multiply."""
+    hundred = {"items": list(range(100)), "parallel": 20}
+    steps: list[dict[str, Any]] = [
+        {"id": "a", "type": "loop", "config": {"type": "loop", **hundred, "body_steps": ["b"]}},
+        {"id": "b", "type": "loop", "config": {"type": "loop", **hundred, "body_steps": ["c"]}},
+        {"id": "c", "type": "wait", "config": {"type": "wait", "seconds": 0}},
+    ]
+    world = World(1)
+    ended = asyncio.run(world.run(Definition.model_validate({"name": "much", "steps": steps})))
+    assert ended.failure is not None
+    assert ended.failure.problem.code == "too_many_steps"
+    assert len(world.done) <= MAX_STEP_RUNS

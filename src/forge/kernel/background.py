@@ -28,11 +28,15 @@ async def end(tasks: Iterable[asyncio.Task[Any]]) -> None:
     Cancelled again and again, because a cancellation can be lost: when the clean-up it causes fails (a connection
     that is gone cannot be rolled back), the task sees that failure instead, and may well handle it and go on.
     """
-    left = {task for task in tasks if not task.done()}
+    all_of_them = list(tasks)
+    left = {task for task in all_of_them if not task.done()}
     while left:
         for task in left:
             task.cancel()
         _, left = await asyncio.wait(left, timeout=AGAIN_AFTER_S)
+    for task in all_of_them:
+        if not task.cancelled():
+            task.exception()  # looked at: whoever ends a task does not wait for what it comes to
 
 
 def _report_end(task: asyncio.Task[None]) -> None:

@@ -65,7 +65,7 @@ async def create_workflow(caller: Writer, body: WorkflowWish, workflows: Service
 
 
 @router.post("/workflows/read")
-async def read_definition(caller: Reader, body: WorkflowWish, workflows: Service) -> Envelope[Reading]:
+async def read_definition(caller: Writer, body: WorkflowWish, workflows: Service) -> Envelope[Reading]:
     """What a definition comes to: its one form as JSON and as YAML, and what is wrong with it. Nothing is kept."""
     return reply(await workflows.read(caller.account_id, body))
 
@@ -132,7 +132,7 @@ async def trigger_workflow(
 
 
 @router.post("/workflows/{ref}/dry-run")
-async def dry_run(caller: Reader, ref: Ref, body: DryRunWish, runs: Runs) -> Envelope[DryRun]:
+async def dry_run(caller: Writer, ref: Ref, body: DryRunWish, runs: Runs) -> Envelope[DryRun]:
     """What would happen, with no effect: steps give samples, or say what they would have done."""
     return reply(await runs.dry_run(caller.account_id, ref, body))
 

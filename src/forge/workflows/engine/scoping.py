@@ -215,8 +215,8 @@ class _Loop:
                 while waiting and len(active) < config.parallel:
                     active.add(asyncio.ensure_future(waiting.pop().run()))
                 done, active = await asyncio.wait(active, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
+                if failures := [error for task in done if (error := task.exception())]:
+                    raise failures[0]
         finally:
             await end(active)
         return [self._came_to(scope) for scope in scopes]

@@ -1,0 +1,167 @@
+"""Definitions over REST: made, read, changed, switched, deleted; and what is refused."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from tests.support.live import Live
+from tests.workflows.making import Bench, code, statuses, step
+
+pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+
+SOURCE = """\
+# What the morning begins with
+name: morning # every day
+steps:
+  - id: look # first of all
+    type: wait
+    config: { seconds: 0 }
+"""
+
+
+@pytest.fixture
+def bench(live_forge: Live) -> Bench:
+    return Bench(live_forge)
+
+
+async def test_yaml_goes_in_and_comes_out_with_its_comments(bench: Bench):
+    made = await bench.ask("POST", "/workflows", json={"source": SOURCE})
+    assert (made["source"], made["number"], made["name"]) == (SOURCE, 1, "morning")
+    changed = made["definition"]
+    changed["description"] = "Looks around."
+    changed["steps"].append({"id": "again", "type": "wait", "depends_on": ["look"], "config": {"seconds": 1}})
+    found = await bench.ask("PUT", "/workflows/morning", json={"definition": changed, "expected_number": 1})
+    assert found["number"] == 2
+    for comment in ("# What the morning begins with", "# every day", "# first of all"):
+        assert comment in found["source"]
+    again = await bench.ask("POST", "/workflows/read", json={"source": found["source"]})
+    assert (again["is_usable"], again["definition"]) == (True, found["definition"])
+    versions = await bench.ask("GET", "/workflows/morning/versions")
+    assert [one["number"] for one in versions] == [2, 1]
+    assert (await bench.ask("GET", "/workflows/morning/versions/1"))["source"] == SOURCE
+
+
+async def test_saving_what_is_saved_already_makes_no_version(bench: Bench):
+    await bench.ask("POST", "/workflows", json={"source": SOURCE})
+    assert (await bench.ask("PUT", "/workflows/morning", json={"source": SOURCE}))["number"] == 1
+
+
+async def test_who_saves_over_somebody_else_is_told(bench: Bench):
+    await bench.create("mine", [step("a", "wait", seconds=0)])
+    changed: dict[str, Any] = {"name": "mine", "steps": [step("b", "wait", seconds=0)]}
+    await bench.ask("PUT", "/workflows/mine", json={"definition": changed, "expected_number": 1})
+    changed["description"] = "Mine"
+    status, error = await bench.refused(
+        "PUT", "/workflows/mine", json={"definition": changed, "expected_number": 1}
+    )
+    assert (status, error["detail"]) == (409, {"number": 2})
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([step("a", "wait", "b", seconds=0), step("b", "wait", "a", seconds=0)], "wait for each other"),
+        ([step("a", "wait", "nope", seconds=0)], "nope"),
+        ([code("a", "return 1;", input="{{ steps.b.output }}")], "no step `b`"),
+        ([step(f"s{i}", "wait", seconds=0) for i in range(10_000)], "1,000"),
+        ([step("a", "wait", seconds=0, condition="1 +")], "condition"),
+    ],
+    ids=["cycle", "unknown step", "unknown reference", "too many", "no expression"],
+)
+async def test_what_cannot_work_is_refused_with_its_place_and_nothing_is_kept(
+    bench: Bench, steps: list[dict[str, Any]], message: str
+):
+    body = {"definition": {"name": "bad", "steps": steps}}
+    status, error = await bench.refused("POST", "/workflows", json=body)
+    assert status == 422
+    first = error["detail"]["problems"][0]
+    assert message.lower() in (first["message"] + first["path"] + (first["hint"] or "")).lower()
+    assert first["line"] >= 1 and first["column"] >= 1
+    assert await bench.ask("GET", "/workflows") == []
+
+
+async def test_a_name_is_taken_once_and_free_again_when_its_workflow_is_gone(bench: Bench):
+    await bench.create("one", [step("a", "wait", seconds=0)])
+    status, _ = await bench.refused(
+        "POST", "/workflows", json={"definition": {"name": "one", "steps": [step("a", "wait", seconds=0)]}}
+    )
+    assert status == 409
+    await bench.ask("DELETE", "/workflows/one")
+    await bench.create("one", [step("a", "wait", seconds=0)])
+
+
+async def test_deleting_cancels_what_runs_and_keeps_what_ran(bench: Bench):
+    await bench.create("gone", [step("ok", "approval", prompt="?")])
+    done = await bench.trigger("gone")
+    await bench.until(done, "waiting")
+    await bench.ask("POST", f"/workflow-runs/{done}/approve", json={})
+    await bench.until(done)
+    active = await bench.trigger("gone")
+    await bench.until(active, "waiting")
+    await bench.ask("DELETE", "/workflows/gone")
+    assert (await bench.until(active))["status"] == "cancelled"
+    shown = await bench.ask("GET", f"/workflow-runs/{done}")
+    assert (shown["status"], shown["workflow_name"], statuses(shown)) == (
+        "completed",
+        "gone",
+        {"ok": "completed"},
+    )
+    assert (await bench.refused("GET", "/workflows/gone"))[0] == 404
+    assert (await bench.refused("POST", f"/workflow-runs/{active}/retry"))[0] == 404
+
+
+async def test_what_it_starts_with_is_checked(bench: Bench):
+    inputs = {
+        "n": {"type": "integer", "required": True},
+        "how": {"enum": ["fast", "slow"], "default": "slow"},
+    }
+    await bench.create(
+        "typed", [code("a", "return input;", input={"how": "{{ inputs.how }}"})], inputs=inputs
+    )
+    status, error = await bench.refused("POST", "/workflows/typed/trigger", json={"how": "odd"})
+    assert status == 422
+    assert error["detail"]["problems"] == ["n is missing", 'how is to be one of "fast", "slow"']
+    status, _ = await bench.refused("POST", "/workflows/typed/trigger", json={"n": 1, "x": "y" * 1_100_000})
+    assert status == 413
+    assert await bench.ask("GET", "/workflows/typed/runs") == []
+    run = await bench.until(await bench.trigger("typed", n=3))
+    assert (run["inputs"], run["payload"]) == ({"n": 3, "how": "slow"}, {"n": 3})
+
+
+async def test_a_card_has_the_last_runs_and_what_waits(bench: Bench):
+    await bench.create("busy", [step("ok", "approval", prompt="?", condition="trigger.ask")])
+    for ask in (False, True):
+        await bench.until(await bench.trigger("busy", ask=ask), "completed", "waiting")
+    (card,) = await bench.ask("GET", "/workflows", params={"q": "BUS"})
+    assert [one["status"] for one in card["last_runs"]] == ["completed", "waiting"]
+    assert (card["open_gates"], card["steps"], card["triggers"][0]["type"]) == (1, 1, "manual")
+    assert await bench.ask("GET", "/workflows", params={"q": "else"}) == []
+
+
+async def test_what_is_named_but_not_there_is_a_warning_at_its_place(bench: Bench):
+    source = SOURCE.replace(
+        "type: wait\n    config: { seconds: 0 }", "type: agent\n    config: { bot: nobody, prompt: Hi }"
+    )
+    read = await bench.ask("POST", "/workflows/read", json={"source": source})
+    assert read["is_usable"]
+    (warning,) = read["problems"]
+    assert (warning["line"], warning["step"], warning["is_warning"]) == (6, "look", True)
+    assert warning["message"] == "There is no bot called nobody."
+
+
+async def test_an_agent_step_of_an_unknown_bot_is_an_error(bench: Bench):
+    run = await bench.run("lonely", [step("ask", "agent", bot="nobody", prompt="Hi")])
+    assert (run["status"], run["error"]["code"]) == ("failed", "unknown_bot")
+
+
+async def test_of_two_answers_at_once_one_counts(bench: Bench):
+    await bench.create("ask", [step("ok", "approval", prompt="?")])
+    run_id = await bench.trigger("ask")
+    await bench.until(run_id, "waiting")
+
+    async def decide(how: str) -> int:
+        async with bench.live.client() as client:
+            return (await client.post(f"/api/v1/workflow-runs/{run_id}/{how}", json={})).status_code
+
+    found = await asyncio.gather(decide("approve"), decide("reject"))
+    assert sorted(found) == [200, 409]
