@@ -34,6 +34,19 @@ export function StepLinks({ step, run }: { step: WorkflowStep; run: WorkflowRunD
   );
 }
 
+/** Of a bot's answer: the conversation it was given in. */
+export function Conversation({ output }: { output: unknown }) {
+  if (typeof output !== "object" || output === null || !("session_id" in output && "bot" in output))
+    return null;
+  const { session_id: sessionId, bot: slug } = output;
+  if (typeof sessionId !== "string" || typeof slug !== "string") return null;
+  return (
+    <Link to="/bots/$slug/chat/{-$sessionId}" params={{ slug, sessionId }} className={LOOK}>
+      The conversation <ArrowUpRight size={12} aria-hidden />
+    </Link>
+  );
+}
+
 const WORDS: Partial<Record<WorkflowStep["type"], string>> = {
   agent: "The bot's answer as a run",
   audit: "The audit",

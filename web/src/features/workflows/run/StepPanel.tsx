@@ -16,7 +16,7 @@ import { asDefinition, stepOf, titleOf } from "../definition/model";
 import { STEP_WORD } from "../words";
 import { Attempts } from "./Attempts";
 import { type Steps, siblingsOf } from "./marks";
-import { StepLinks } from "./StepLinks";
+import { Conversation, StepLinks } from "./StepLinks";
 import { StepLog, Value } from "./StepValue";
 
 type Props = {
@@ -146,6 +146,7 @@ function Details({ runId, step }: { runId: string; step: WorkflowStep }) {
       </div>
       {query.isPending && <SkeletonRows rows={4} label="Loading the step" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
+      {found && part === "output" && <Conversation output={found.output} />}
       {found && part === "output" && (
         <Value value={found.output} name={`${step.step}-output`} none="Nothing came out yet." />
       )}
