@@ -144,9 +144,7 @@ async def open_forge(
         await stack.enter_async_context(in_background(rooms.audit.auditor.prepare(), "proof of the checks"))
         bots = await stack.enter_async_context(rooms.bots.open(runs, is_server=is_server))
         opened_skills = rooms.skills.open(door_of(bots.bots), is_server=is_server)
-        near = Neighbours(
-            bots, rooms.messages.open(runs, bots), rooms.skills, audits, rooms.workspaces, vault
-        )
+        near = _neighbours(rooms, runs, bots, audits, vault)
         opened_workflows = rooms.workflows.open(runs, near, is_server=is_server)
         await _hear_other_processes(settings, store, events, stack)
         yield Forge(
@@ -259,6 +257,11 @@ def _wire_rooms(
         messages=MessageParts(hands),
         workflows=WorkflowParts(hands, address, settings.data_dir),
     )
+
+
+def _neighbours(rooms: _Rooms, runs: Runs, bots: BotHouse, audits: Audits, vault: Vault) -> Neighbours:
+    messages = rooms.messages.open(runs, bots)
+    return Neighbours(bots, messages, rooms.skills, audits, rooms.workspaces, vault)
 
 
 def _last_four_of(vault: Vault) -> LastFour:
