@@ -60,6 +60,7 @@ class Stepping:
 
     async def run(self) -> StepRow:
         """The step as it is settled. It goes on from where it was when its process died."""
+        await self._ground.tally.take_turn()
         row = self._ground.rows.get(self._key)
         if row is not None:
             return await self._try_until_settled(row)
