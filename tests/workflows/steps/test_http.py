@@ -1,6 +1,7 @@
 """Requests of steps to real servers on this machine."""
 
 import asyncio
+import base64
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,6 +16,7 @@ from tests.workflows.steps.calls import Call, call_of
 from forge.errors import NotFound
 from forge.kernel.clock import now
 from forge.outgoing.client import Outgoing
+from forge.telemetry.redaction import MASK
 from forge.workflows.engine.hands import Done, StepError
 from forge.workflows.models import LogLine
 from forge.workflows.steps.http import HttpHand
@@ -154,6 +156,31 @@ async def test_secrets_go_out_and_do_not_come_back():
     told = json.dumps(done.output) + str(done.logs)
     assert "s3cret" not in told
     assert "POST" in told
+
+
+async def test_a_secret_does_not_come_back_packed_with_other_bytes():
+    async def answer(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        body = b"\xff\x00" + asked.headers["x-key"].encode() + b"\xfe"
+        await plain(body, content_type="application/octet-stream")(asked, writer)
+
+    async with serving(answer) as served:
+        done = await ask(served, headers={"X-Key": "{{ secrets.API_KEY }}"})
+    assert isinstance(done.output, dict) and done.output["encoding"] == "base64"
+    assert base64.b64decode(str(done.output["body"])) == b"\xff\x00" + MASK.encode() + b"\xfe"
+
+
+@pytest.mark.parametrize("url", ["https://{{ secrets.HOST }}.invalid/", "{{ secrets.WHOLE }}"])
+async def test_a_host_that_is_secret_is_not_told(url: str):
+    known = {"HOST": "TopSecret", "WHOLE": "https://TopSecret.invalid/x"}
+
+    async def found(name: str) -> SecretStr:
+        return SecretStr(known[name])
+
+    call = call_of("http", url=url)
+    with pytest.raises(StepError) as raised:
+        await HttpHand(Outgoing(), found).do(call, call.config())
+    assert raised.value.problem.code == "network"
+    assert "topsecret" not in repr(raised.value.problem).lower()
 
 
 @pytest.mark.parametrize("status", ["200 OK", "500 Broken"])

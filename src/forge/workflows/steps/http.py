@@ -7,7 +7,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from pydantic import JsonValue
@@ -34,6 +34,9 @@ MOST_TOLD = 500
 """Characters of an answer in an error."""
 MOST_TITLE = 300
 IDEMPOTENCY_KEY = "idempotency-key"
+_HOST = "[host]"
+"""Beside the names of secrets, and none itself."""
+_BYTES = "surrogateescape"
 _FORM = "application/x-www-form-urlencoded"
 _PASSING = frozenset({408, 425, 429})
 _LASTING = frozenset({501, 505})
@@ -60,8 +63,17 @@ class _Opened:
     def hide_text(self, text: str) -> str:
         return str(self.hide(text))
 
+    def hide_bytes(self, body: bytes) -> bytes:
+        return self.hide_text(body.decode(errors=_BYTES)).encode(errors=_BYTES)
+
     def reveal(self, value: JsonValue) -> JsonValue:
         return self.marks.reveal(value, self.found)
+
+    def knowing(self, target: Target, config: HttpConfig) -> "_Opened":
+        """A host that the author did not write came out of a secret, and is one: in the spelling that is told of it."""
+        if not self.found or target.host in str(self.marks.shown(config.url)).lower():
+            return self
+        return replace(self, found={**self.found, _HOST: target.host})
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,9 @@ class HttpHand:
         opened = _Opened(call.secrets, await self._find(call.secrets))
         began = time.monotonic()
         try:
-            response = await self._outgoing.request(_request(call, config, opened))
+            target = _target(call, config, opened)
+            opened = opened.knowing(target, config)
+            response = await self._outgoing.request(_request(call, config, opened, target))
         except (Refused, Unsendable, Unreachable, TooLate, TooLong) as error:
             raise _failure(error, opened) from None  # whose words hold what was put in
         told = await asyncio.to_thread(_told, config, response, opened, time.monotonic() - began)
@@ -100,8 +114,7 @@ class HttpHand:
         return found
 
 
-def _request(call: StepCall, config: HttpConfig, opened: _Opened) -> Request:
-    target = _target(call, config, opened)
+def _request(call: StepCall, config: HttpConfig, opened: _Opened, target: Target) -> Request:
     given = {name: str(opened.reveal(value)) for name, value in config.headers.items()}
     headers = {name: value.strip() for name, value in given.items()}
     named = {name.lower(): value for name, value in headers.items()}
@@ -204,6 +217,8 @@ def _failure(error: ForgeError, opened: _Opened) -> StepError:
 def _told(config: HttpConfig, response: Response, opened: _Opened, took_s: float) -> _Told:
     """Blocks for as long as reading takes."""
     read, oddity = read_answer(response)
+    if "encoding" in read:  # packed, a secret in it looks like anything else
+        read, oddity = read_answer(replace(response, body=opened.hide_bytes(response.body)))
     url = opened.hide_text(response.url)
     title = f"{config.method} {url[:MOST_TITLE]}"
     output: dict[str, JsonValue] = {
