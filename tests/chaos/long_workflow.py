@@ -1,0 +1,226 @@
+"""A workflow with every kind of step and more than thirty of them, and an exact account of what its runs did."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from tests.audits.project import make_project
+from tests.chaos.counting import Counting, Posted
+from tests.support.models import ModelServer
+from tests.support.server import Server, wait_until
+from tests.workflows.making import Steps, code, step
+
+REF = "scripted:scripted"
+NAME = "long"
+CHILD = "errand"
+OFTEN = {"max_attempts": 10, "delay_secs": 0.05, "factor": 1}
+"""For what a kill may interrupt too often to be asked again within one attempt."""
+SKILL = {
+    "SKILL.md": "---\nname: twice\ndescription: Doubles.\nmetadata:\n  forge-kind: script\n---\nGive it n.\n",
+    "skill.js": "function run(input) { return { n: input.n * 2 }; }\n",
+}
+SCRIPT: dict[str, Any] = {
+    "scenes": {
+        "title": {"match": {"system": "Give the conversation"}, "turns": [{"text": "Tea"}]},
+        "tea": {"match": {"latest": "Which tea"}, "turns": [{"text": "Green tea."}]},
+        "told": {"match": {"latest": "Tell"}, "turns": [{"text": "Told."}]},
+    },
+    "delay_s": 0.02,
+    "piece_chars": 3,
+}
+VOLATILE = frozenset(
+    {
+        "at",
+        "conversation_id",
+        "counts",
+        "findings",
+        "headers",
+        "message_id",
+        "reply_id",
+        "run_id",
+        "session_id",
+        "usage",
+        "waited_secs",
+    }
+)
+"""What differs from run to run by nature. The first audit of a project finds no ledger yet, the others do."""
+
+
+def post(step_id: str, after: str | list[str] | None, url: str, path: str = "/count", **more: Any) -> Any:
+    """Posts which step it is, of which run."""
+    place = more.pop("place", step_id)
+    body = {"run": "{{ workflow.run_id }}", "step": place}
+    return step(step_id, "http", after, method="POST", url=url + path, body=body, **more)
+
+
+def long_steps(url: str) -> Steps:
+    """The order is that of the text; what is side by side shares a line."""
+    wide = ["wide1", "wide2", "wide3", "wide4"]
+    return [
+        code("begin", "return { n: 3, items: [1, 2, 3] };"),
+        post("count", "begin", url),
+        post("shy", "count", url, "/shy", retry={**OFTEN, "delay_secs": 0.2, "factor": 2, "max_delay_secs": 0.4}),
+        *(post(each, "shy", url) for each in wide),
+        code("sum", "return input.all.length;", wide, input={"all": [f"{{{{ steps.{one}.output.body.got }}}}" for one in wide]}),
+        step("choose", "conditional", "sum", condition="steps.sum.output.output == 4", then_steps=["yes"], else_steps=["no"]),
+        post("yes", None, url), post("no", None, url),
+        step("each", "loop", ["yes", "no"], items="{{ steps.begin.output.output.items }}", parallel=2, body_steps=["fetch", "double"]),
+        post("fetch", None, url, place="each[{{ loop.index }}]/fetch"),
+        step("double", "skill", "fetch", skill="twice", input={"n": "{{ loop.item }}"}),
+        step("again", "loop", "each", condition="loop.index < 2", max_iterations=5, body_steps=["tick"]),
+        post("tick", None, url, place="again[{{ loop.index }}]/tick"),
+        step("ask", "agent", "again", bot="ada", prompt="Which tea for {{ workflow.run_id }}?", retry=OFTEN),
+        step("tell", "message", "ask", to="ada", body="Tell {{ workflow.run_id }}: {{ steps.ask.output.response }}", wait=True, retry=OFTEN),
+        step("errand", "sub_workflow", "tell", workflow_name=CHILD, input={"n": "{{ steps.begin.output.output.n }}"}),
+        step("rest", "wait", "errand", seconds=0.3),
+        step("look", "audit", "errand", workspace="basket", fail_on=[]),
+        step("approve", "approval", ["rest", "look"], prompt="Go on?"),
+        code("risky", "throw new Error('no');", "approve", on_error={"goto": "rescue"}),
+        post("rescue", None, url),
+        code("broken", "throw new Error('never');", "rescue", on_error="continue"),
+        *(post(f"line{i}", f"line{i - 1}" if i > 1 else "broken", url) for i in range(1, 6)),
+        post("last", None, url),
+    ]  # fmt: skip
+
+
+OUTPUTS = {
+    "sum": "{{ steps.sum.output.output }}",
+    "doubled": "{{ steps.each.output.results.map(one, one.double.output.n) }}",
+    "ticks": "{{ steps.again.output.iterations }}",
+    "tea": "{{ steps.ask.output.response }}",
+    "told": "{{ steps.tell.output.reply }}",
+    "errand": "{{ steps.errand.output.output }}",
+    "verdict": "{{ steps.look.output.verdict }}",
+    "approved": "{{ steps.approve.output.approved }}",
+    "broken": "{{ steps.broken.error.code }}",
+    "end": "{{ steps.line5.output.body.got }}",
+}
+
+
+def child_steps(url: str) -> Steps:
+    return [
+        post("there", None, url),
+        post("back", "there", url),
+        code("report", "return input.n + 1;", "back", input={"n": "{{ trigger.n }}"}),
+    ]
+
+
+def prepare(server: Server, models: ModelServer, counter: Counting, project: Path) -> None:
+    """A bot, a skill, a workspace and both workflows."""
+    server.call("PUT", "/api/v1/models/providers/scripted", {"kind": "anthropic", "base_url": models.url})
+    server.call("PUT", f"/api/v1/models/prices?model={REF}", {"input": 3, "output": 15})
+    for role in ("bot", "utility"):
+        server.call("PUT", f"/api/v1/models/roles/{role}", {"chain": [REF]})
+    server.call("POST", "/api/v1/bots", {"name": "Ada"})
+    server.call("POST", "/api/v1/skills", {"name": "twice", "files": SKILL})
+    server.call("POST", "/api/v1/workspaces", {"name": "basket", "path": str(make_project(project))})
+    child = {"name": CHILD, "steps": child_steps(counter.url)}
+    server.call("POST", "/api/v1/workflows", {"definition": child})
+    whole = {"name": NAME, "steps": long_steps(counter.url), "outputs": OUTPUTS, "finally": ["last"]}
+    server.call("POST", "/api/v1/workflows", {"definition": whole})
+
+
+def start(server: Server) -> str:
+    return server.call("POST", f"/api/v1/workflows/{NAME}/trigger", {})["run_id"]
+
+
+def approve_all(server: Server) -> None:
+    """Whatever asks; a server that dies meanwhile is no problem of the one who answers."""
+    try:
+        with server.client() as client:
+            found = client.get("/api/v1/gates", params={"status": "open", "limit": 200})
+            for gate in found.raise_for_status().json()["data"]:
+                body = {"option": "approve", "shown_hash": gate["shown_hash"]}
+                client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
+    except (httpx2.HTTPError, FileNotFoundError):
+        pass
+
+
+def settle(server: Server, run_ids: list[str], *, timeout_s: float = 300) -> None:
+    left = list(run_ids)
+
+    def all_ended() -> bool:
+        approve_all(server)
+        left[:] = [
+            one for one in left if server.call("GET", f"/api/v1/runs/{one}")["run"]["finished_at"] is None
+        ]
+        return not left
+
+    wait_until(all_ended, timeout_s=timeout_s, what="the end of all runs")
+
+
+@dataclass
+class RunAccount:
+    """What is left of one run."""
+
+    status: str
+    output: Any
+    steps: dict[str, tuple[str, Any]]
+    """Status and output by key, without what differs by nature; those of the errand too."""
+    settled: dict[str, list[datetime]] = field(default_factory=dict[str, list[datetime]])
+    """When each step was told to be settled; more than once would be a fault."""
+    events: list[Any] = field(default_factory=list[Any])
+    gaps: list[str] = field(default_factory=list[str])
+    attempts: dict[str, int] = field(default_factory=dict[str, int])
+    children: Counter[str] = field(default_factory=Counter[str])
+    """Runs below it, by kind."""
+    posts: dict[str, list[Posted]] = field(default_factory=dict[str, list[Posted]])
+
+    @property
+    def told_twice(self) -> list[str]:
+        return [key for key, times in self.settled.items() if len(times) > 1]
+
+    @property
+    def posted_after_the_end(self) -> list[str]:
+        """Steps whose effect was repeated although they were finished: the one thing that must never happen."""
+        return [key for key, posts in self.posts.items() if posts[-1].at > self.settled[key][0]]
+
+    @property
+    def with_two_keys(self) -> list[str]:
+        return [key for key, posts in self.posts.items() if len({one.key for one in posts}) > 1]
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """What is in the database."""
+        return self.status, self.output, self.steps, self.events, self.children
+
+
+def essence(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: essence(one) for key, one in value.items() if key not in VOLATILE}
+    return [essence(one) for one in value] if isinstance(value, list) else value
+
+
+def account_for(server: Server, counter: Counting, run_id: str) -> RunAccount:
+    run = server.call("GET", f"/api/v1/workflow-runs/{run_id}")
+    account = RunAccount(run["status"], run["output"], {})
+    _add(account, server, counter, run_id, "")
+    for child_id in run["children"]:
+        child = server.call("GET", f"/api/v1/runs/{child_id}")["run"]
+        account.children[child["kind"]] += 1
+        if child["kind"] == "workflow":
+            _add(account, server, counter, child_id, "errand/")
+    return account
+
+
+def _add(account: RunAccount, server: Server, counter: Counting, run_id: str, prefix: str) -> None:
+    for one in server.call("GET", f"/api/v1/workflow-runs/{run_id}/steps"):
+        key = prefix + one["key"]
+        account.steps[key] = (one["status"], essence(one["output"]))
+        account.attempts[key] = one["attempt"]
+    events = server.call("GET", f"/api/v1/events?stream=run:{run_id}&limit=10000")
+    if [event["seq"] for event in events] != list(range(1, len(events) + 1)):
+        account.gaps.append(run_id)
+    account.events += events
+    for event in events:
+        if event["type"] == "workflow.step" and event["data"]["step"]["status"] in (
+            "completed",
+            "failed",
+            "skipped",
+        ):
+            key = prefix + event["data"]["step"]["key"]
+            account.settled.setdefault(key, []).append(datetime.fromisoformat(event["at"]))
+    account.posts |= {prefix + key: posts for key, posts in counter.of(run_id).items()}
