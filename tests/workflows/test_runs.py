@@ -198,6 +198,19 @@ async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
             await asyncio.sleep(0.02)
 
 
+async def test_a_retry_takes_its_turn_like_any_other_run(bench: Bench):
+    asks = step("ok", "approval", "done", prompt="?", on_reject="fail")
+    await bench.create("one", [step("done", "wait", seconds=0), asks], concurrency=1)
+    first = await bench.trigger("one")
+    await bench.until(first, "waiting")
+    await bench.ask("POST", f"/workflow-runs/{first}/reject", json={})
+    assert (await bench.until(first))["status"] == "failed"
+    await bench.until(await bench.trigger("one"), "waiting")
+    again = await bench.ask("POST", f"/workflow-runs/{first}/retry")
+    run = await bench.until(again["run_id"], "waiting")
+    assert (statuses(run), run["gates"]) == ({"done": "completed"}, [])
+
+
 async def test_time_is_counted_while_it_works_and_not_while_it_waits(bench: Bench):
     run = await bench.run("slow", [code("spin", "while (true) {}")], timeout_secs=0.5)
     assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")

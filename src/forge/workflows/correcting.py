@@ -20,6 +20,7 @@ from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 from forge.outgoing.target import read_url
 from forge.runs.models import Problem
+from forge.store.outage import survives_outage
 from forge.workflows.definition.models import Step, StepType
 from forge.workflows.engine.hands import StepCall
 from forge.workflows.expressions import SecretMarks
@@ -102,6 +103,7 @@ class Correcting:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
 
+    @survives_outage
     async def rewrite(
         self,
         call: StepCall,

@@ -136,7 +136,8 @@ class WorkflowKind:
     async def _take_turn(self, context: RunContext, loaded: _Loaded, pace: Pace, cancel: Cancel) -> None:
         """No more runs of a workflow at a time than it says: those that came first go first."""
         limit = loaded.definition.concurrency
-        if limit is None or loaded.steps:
+        has_begun = any(not row.summary.is_kept for row in loaded.steps.values())
+        if limit is None or has_begun:
             return
         before = await self._before(loaded.row)
         if loaded.definition.concurrency_policy is ConcurrencyPolicy.CANCEL_PREVIOUS:
@@ -154,6 +155,7 @@ class WorkflowKind:
         async with self._database.read() as tx:
             return await store.active(tx, row.workflow_id, older_than=row)
 
+    @survives_outage
     async def _news(self, account_id: str) -> None:
         """Something happened to a run of theirs; or a while has passed."""
         stream = account_stream(account_id)

@@ -17,6 +17,7 @@ from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
 from forge.skills.opening import SkillParts
 from forge.store.engine import Store
+from forge.store.outage import survives_outage
 from forge.workflows.correcting import Correcting
 from forge.workflows.engine.hands import Hands
 from forge.workflows.given import WorkflowInput
@@ -79,6 +80,7 @@ class WorkflowParts:
     async def open(self, runs: Runs, near: Neighbours, *, is_server: bool) -> AsyncGenerator[WorkflowHouse]:
         starting = Starting(runs)
 
+        @survives_outage
         async def cancel(account_id: str, run_id: str, by: str) -> None:
             with suppress(Conflict, NotFound):  # it has ended meanwhile
                 await runs.cancel(account_id, run_id, by=by)
