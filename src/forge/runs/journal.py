@@ -46,6 +46,7 @@ from forge.telemetry import Metrics
 
 ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING})
 WaitReason = Literal["gate", "message", "sleep", "child", "step"]
+_GATE_ENDS = frozenset({GateAnswered.type, GateExpired.type, GateClosed.type})
 
 
 def run_stream(run_id: str) -> str:
@@ -219,10 +220,13 @@ class Journal:
     async def _until_answered(self, gate: Gate) -> None:
         stream = run_stream(gate.run_id)
         following = self._events.hub.follow(stream, await self._events.last_seq(stream))
+        is_first = True
         try:
-            async for _ in following:
-                if not await self._is_open(gate.id):
+            async for batch in following:
+                may_be_over = is_first or any(event.type in _GATE_ENDS for event in batch)
+                if may_be_over and not await self._is_open(gate.id):
                     return
+                is_first = False
         finally:
             await following.aclose()
 

@@ -124,11 +124,12 @@ class LiveCall:
             await self._move(linked_run_id=run_id)
 
     async def log(self, *lines: LogLine) -> None:
-        before = len(self.row.logs)
-        self.row = self.row.logged(*lines)
-        kept = list(self.row.logs[before:])
-        if kept:
-            await self.write(self.row, (WorkflowStepLogged(key=self.key, lines=kept),))
+        async with self._lock:
+            before = len(self.row.logs)
+            self.row = self.row.logged(*lines)
+            kept = list(self.row.logs[before:])
+            if kept:
+                await self.write(self.row, (WorkflowStepLogged(key=self.key, lines=kept),))
 
     async def tell_start(self) -> None:
         """That it has begun, for those who watch."""
