@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from forge.events.log import EventLog
 from forge.events.models import EventData
 from forge.runs.fencing import TakenOver, still_owned
@@ -78,7 +76,7 @@ class Recorder:
         """As many as can be; what is left over is tried alone: lost, looked away from, or impossible to write."""
         try:
             owned = await self._write(batch, patient=False)
-        except (SQLAlchemyError, ValueError, TypeError):
+        except Exception:  # noqa: BLE001  (which of them it is shows alone)
             return
         for entry in batch:
             if entry.owner.run_id in owned and not entry.written.done():
@@ -87,7 +85,7 @@ class Recorder:
     async def _write_alone(self, entry: _Entry) -> None:
         try:
             owned = await self._write([entry], patient=True)
-        except (SQLAlchemyError, ValueError, TypeError) as error:
+        except Exception as error:  # noqa: BLE001  (for whoever waits for it)
             entry.written.set_exception(error)
         else:
             entry.written.set_result(bool(owned))
