@@ -1,5 +1,6 @@
 """What people do with runs of workflows: start, look at, decide, cancel, start again."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,7 +47,7 @@ class WorkflowRuns:
 
     async def dry_run(self, account_id: str, ref: str, wish: DryRunWish) -> DryRun:
         if wish.definition is not None:
-            read = read_data(wish.definition)
+            read = await asyncio.to_thread(read_data, wish.definition)
             if read.definition is None or not read.is_usable:
                 raise refuse(read.problems)
             return await dry_run(read.definition, wish.payload, wish.samples)

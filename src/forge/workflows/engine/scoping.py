@@ -6,7 +6,7 @@ run code that may use tasks of its own.
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import JsonValue
 
@@ -19,6 +19,7 @@ from forge.workflows.engine.rows import StepRow, fails_run, settled_of
 from forge.workflows.engine.stepping import Stepping
 from forge.workflows.engine.walking import Decision, Walk
 from forge.workflows.expressions.evaluating import is_true
+from forge.workflows.expressions.functions import kind_of
 
 
 class Scope:
@@ -132,7 +133,7 @@ class Scope:
         body = self._graph.bodies[loop_id].nodes
         return {inner: entry_of(rows[prefix + inner]) for inner in body if prefix + inner in rows}
 
-    def _raise(self, step: Step, row: StepRow) -> None:
+    def _raise(self, step: Step, row: StepRow) -> NoReturn:
         if row.summary.error is None:
             raise RuntimeError(f"the step {row.key} failed without a reason")
         raise ScopeFailed(step.title, row.summary.error)
@@ -177,7 +178,9 @@ class _Loop:
             else:
                 iterations, is_complete = await self._for_each(call, config), True
         except ScopeFailed as failed:
-            raise StepError(failed.problem.code, f"{failed.title}: {failed.problem.message}") from failed
+            problem = failed.problem
+            message = f"{failed.title}: {problem.message}"
+            raise StepError(problem.code, message, hint=problem.hint) from failed
         self._scope.iterations[self._loop_id] = iterations
         return Done({"type": "loop", "iterations": len(iterations), "completed": is_complete})
 
@@ -201,7 +204,7 @@ class _Loop:
     async def _for_each(self, call: StepCall, config: LoopConfig) -> list[dict[str, JsonValue]]:
         items = config.items
         if not isinstance(items, list):
-            raise StepError("no_list", f"items is to give a list; it gave {_kind(items)}.")
+            raise StepError("no_list", f"items is to give a list; it gave {kind_of(items)}.")
         if len(items) > config.max_iterations:
             raise StepError(
                 "too_many_items",
@@ -232,7 +235,3 @@ def entry_of(row: StepRow) -> dict[str, JsonValue]:
 
 def _error(row: StepRow) -> JsonValue:
     return row.summary.error.model_dump(mode="json") if row.summary.error else None
-
-
-def _kind(value: JsonValue) -> str:
-    return "nothing" if value is None else type(value).__name__

@@ -51,9 +51,8 @@ class Occurrence:
             "fired_at": started_at.isoformat(),
             "scheduled_at": due_at,
         }
-        which = hash_json(self.trigger.config)[
-            :12
-        ]  # two schedules of one workflow may be due at the same time
+        # Two schedules of one workflow may be due at the same time.
+        which = hash_json(self.trigger.config)[:12]
         return Firing(
             type=TriggerType.CRON,
             source=self.config.schedule,

@@ -52,7 +52,6 @@ class WatchThread:
     before: frozenset[str] | None = None
     """What was there when the same folders were watched before."""
     known: set[str] = field(default_factory=set[str], init=False)
-    is_ready: threading.Event = field(default_factory=threading.Event, init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
 
     def begin(self) -> None:
@@ -102,7 +101,6 @@ class WatchThread:
             for path in sorted(self.known ^ self.before):
                 bursts.note(path, time.monotonic())
         self.known = bursts.known
-        self.is_ready.set()
         return bursts
 
     def _note(self, bursts: Bursts, path: str, at: float) -> None:
