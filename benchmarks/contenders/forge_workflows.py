@@ -65,7 +65,7 @@ async def main(url: str) -> None:
         workflows = Workflows(database, events, runs, knowing, OwnAddress("127.0.0.1", 1, "bench"))
         for shape in SIZES:
             await workflows.create(ACCOUNT, WorkflowWish(definition=definition(shape)), by="bench")
-        started = WorkflowRuns(database, runs, Starting(runs))
+        started = WorkflowRuns(database, runs, Starting(runs, workflow.pinned))
         ids: list[str] = []
 
         async def start(shape: Shape) -> None:

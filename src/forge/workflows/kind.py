@@ -18,6 +18,7 @@ from forge.runs.context import RunContext, StepFailed
 from forge.runs.fencing import TakenOver, still_owned
 from forge.runs.journal import account_stream, run_stream
 from forge.runs.kinds import RunKind
+from forge.runs.models import Run
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows import steps_store, store
@@ -31,6 +32,7 @@ from forge.workflows.engine.recording import Owner, Recorder
 from forge.workflows.engine.rows import StepRow
 from forge.workflows.given import KIND, WorkflowInput
 from forge.workflows.models import WorkflowStepMoved
+from forge.workflows.pinning import Pinned
 from forge.workflows.steps.approval import ApprovalHand
 from forge.workflows.store import RunRow
 
@@ -61,6 +63,7 @@ class WorkflowKind:
         self._database = database
         self._events = events
         self.recorder = Recorder(database, events)
+        self.pinned = Pinned()
         self._means: asyncio.Future[Means] = asyncio.get_running_loop().create_future()
 
     def kind(self) -> RunKind[WorkflowInput]:
@@ -72,10 +75,10 @@ class WorkflowKind:
 
     async def run(self, context: RunContext, given: WorkflowInput) -> JsonValue:
         means = await asyncio.shield(self._means)
-        loaded = await self._load(context.run_id, given)
+        loaded = await self._load(context.run, given)
         pace = Pace(
             loaded.definition.timeout_secs,
-            worked_s(row.summary for row in loaded.steps.values()),
+            worked_s(loaded.steps.values()),
             loaded.definition.parallel,
         )
         async with in_background(pace.show(context), f"status of run {context.run_id}"):
@@ -87,13 +90,14 @@ class WorkflowKind:
         return ended.output
 
     @survives_outage
-    async def _load(self, run_id: str, given: WorkflowInput) -> _Loaded:
+    async def _load(self, run: Run, given: WorkflowInput) -> _Loaded:
         async with self._database.read() as tx:
-            row = await store.find_run(tx, run_id)
-            version = await store.find_version(tx, given.workflow_id, given.number)
-            if row is None or version is None:
-                raise NotFound("The definition this run was started with is gone.")
-            return _Loaded(row, version.parsed, await steps_store.load(tx, run_id))
+            row = await store.find_run(tx, run.id)
+            if row is None:
+                raise NotFound(f"There is no run {run.id}.")
+            definition = await self.pinned.find(tx, given.workflow_id, given.number)
+            is_new = run.attempt == 1 and row.retry_of is None
+            return _Loaded(row, definition, {} if is_new else await steps_store.load(tx, run.id))
 
     def _ground(self, context: RunContext, loaded: _Loaded, pace: Pace, means: Means) -> Ground:
         row, owner = loaded.row, Owner(context.run_id, context.run.attempt)

@@ -78,7 +78,7 @@ class WorkflowParts:
 
     @asynccontextmanager
     async def open(self, runs: Runs, near: Neighbours, *, is_server: bool) -> AsyncGenerator[WorkflowHouse]:
-        starting = Starting(runs)
+        starting = Starting(runs, self._kind.pinned)
 
         @survives_outage
         async def cancel(account_id: str, run_id: str, by: str) -> None:

@@ -14,6 +14,7 @@ from forge.workflows.definition.models import MAX_DEPTH, ConcurrencyPolicy, Defi
 from forge.workflows.engine.hands import StepCall, StepError
 from forge.workflows.given import KIND, WorkflowInput, check_payload, read_inputs
 from forge.workflows.models import Submitted, TriggerType
+from forge.workflows.pinning import Pinned
 from forge.workflows.store import RunRow, WorkflowRow
 from forge.workflows.triggers.firing import Firing
 
@@ -33,6 +34,7 @@ class Start:
 @dataclass(frozen=True)
 class Starting:
     runs: Runs
+    pinned: Pinned
 
     async def fire(self, tx: Tx, account_id: str, workflow_id: str, firing: Firing) -> Submitted:
         """What triggers call. The same `dedupe_key` again gives the run it gave before."""
@@ -55,7 +57,7 @@ class Starting:
                 hint="Do they start each other in a circle?",
             )
         number = start.number or row.number
-        definition = await self._definition(tx, row, number)
+        definition = await self.pinned.find(tx, row.id, number)
         check_payload(firing.payload)
         inputs = read_inputs(definition, firing.payload)
         await self._check_room(tx, row, definition)
@@ -101,12 +103,6 @@ class Starting:
         )
         child_id = derived_id(call.idempotency_key, "sub_workflow")
         return (await self.start(tx, row, Start(firing, run_id=child_id, parent_id=call.run_id))).run_id
-
-    async def _definition(self, tx: Tx, row: WorkflowRow, number: int) -> Definition:
-        version = await store.find_version(tx, row.id, number)
-        if version is None:
-            raise NotFound(f"{row.name} has no version {number}.")
-        return version.parsed
 
     async def _check_room(self, tx: Tx, row: WorkflowRow, definition: Definition) -> None:
         if definition.concurrency is None or definition.concurrency_policy is not ConcurrencyPolicy.REJECT:
