@@ -8,6 +8,7 @@ from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.ids import Id
 from forge.http.paging import CursorParam, Limit
+from forge.kernel.text import NO_NUL
 from forge.messages.models import BotMessage, Channel, NewChannel, NewMessage, Sent, Which
 from forge.messages.service import Messages
 
@@ -15,7 +16,8 @@ router = APIRouter(prefix="/api/v1", tags=["messages"])
 
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$", description="The name of a channel.")]
 BotRef = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$", description="The id or the slug of a bot.")]
-Who = Annotated[str | None, Query(max_length=64, description="The slug or id of a bot.")]
+Word = Annotated[str, NO_NUL] | None
+Who = Annotated[Word, Query(max_length=64, description="The slug or id of a bot.")]
 
 
 def _messages(request: Request) -> Messages:
@@ -40,10 +42,10 @@ async def send_message(
 def _which(
     bot: Who = None,
     other: Annotated[
-        str | None, Query(alias="with", max_length=64, description="Only between `bot` and this one.")
+        Word, Query(alias="with", max_length=64, description="Only between `bot` and this one.")
     ] = None,
-    channel: Annotated[str | None, Query(max_length=64)] = None,
-    conversation: Annotated[str | None, Query(max_length=64)] = None,
+    channel: Annotated[Word, Query(max_length=64)] = None,
+    conversation: Annotated[Word, Query(max_length=64)] = None,
 ) -> Which:
     return Which(bot=bot, other=other, channel=channel, conversation=conversation)
 

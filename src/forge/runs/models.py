@@ -2,13 +2,14 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from forge.errors import ForgeError
 from forge.events.models import EventData
 from forge.kernel.hashing import hash_json
+from forge.kernel.text import storable
 
 
 class RunStatus(StrEnum):
@@ -51,8 +52,8 @@ class Problem(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     code: str
-    message: str
-    hint: str | None = None
+    message: Annotated[str, AfterValidator(storable)]
+    hint: Annotated[str, AfterValidator(storable)] | None = None
     retryable: bool = False
     retry_after_s: float | None = None
     """How long whoever failed asked to be left alone."""

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, status
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.paging import CursorParam, Limit
+from forge.kernel.text import NO_NUL
 from forge.workflows.models import (
     DryRun,
     DryRunWish,
@@ -30,7 +31,8 @@ from forge.workflows.templates import WorkflowTemplate
 
 router = APIRouter(prefix="/api/v1", tags=["workflows"])
 
-Ref = Annotated[str, Path(max_length=64, description="The name or id of a workflow.")]
+Ref = Annotated[str, Path(max_length=64, description="The name or id of a workflow."), NO_NUL]
+Number = Annotated[int, Path(ge=1, le=(1 << 31) - 1)]
 RunId = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 Payload = Annotated[dict[str, Any] | None, Body(description="What it starts with: its inputs, and more.")]
 
@@ -52,7 +54,9 @@ async def list_workflows(
     caller: Reader,
     workflows: Service,
     q: Annotated[str, Query(max_length=200, description="Words in the name or description.")] = "",
-    owner: Annotated[str | None, Query(max_length=64, description="The slug of a bot.")] = None,
+    owner: Annotated[
+        Annotated[str, NO_NUL] | None, Query(max_length=64, description="The slug of a bot.")
+    ] = None,
 ) -> Envelope[list[WorkflowCard]]:
     """All there are, by name, each with its last runs."""
     return reply(await workflows.find_all(caller.account_id, words=q, owner=owner))
@@ -118,7 +122,7 @@ async def list_versions(caller: Reader, ref: Ref, workflows: Service) -> Envelop
 
 @router.get("/workflows/{ref}/versions/{number}")
 async def get_version(
-    caller: Reader, ref: Ref, number: int, workflows: Service
+    caller: Reader, ref: Ref, number: Number, workflows: Service
 ) -> Envelope[WorkflowVersionDetail]:
     return reply(await workflows.version(caller.account_id, ref, number))
 
@@ -162,7 +166,9 @@ async def get_steps(
     caller: Reader,
     run_id: RunId,
     runs: Runs,
-    key: Annotated[str | None, Query(max_length=400, description="Of one step; all without it.")] = None,
+    key: Annotated[
+        Annotated[str, NO_NUL] | None, Query(max_length=400, description="Of one step; all without it.")
+    ] = None,
 ) -> Envelope[list[StepDetail]]:
     """With what went in and came out, attempts and logs."""
     return reply(await runs.steps(caller.account_id, run_id, key))

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from forge.kernel.text import storable
 from forge.workflows.definition.models import Goto, Step
 from forge.workflows.engine.walking import Settled
 from forge.workflows.models import Attempt, LogLine, StepDetail, StepStatus, StepSummary
@@ -38,7 +39,10 @@ class StepRow:
     def logged(self, *lines: LogLine) -> "StepRow":
         """The first lines stay: they say how it began to go wrong."""
         room = MAX_LOG_LINES - len(self.logs)
-        cut = [line.model_copy(update={"text": line.text[:MAX_LOG_LINE]}) for line in lines[: max(room, 0)]]
+        cut = [
+            line.model_copy(update={"text": storable(line.text[:MAX_LOG_LINE])})
+            for line in lines[: max(room, 0)]
+        ]
         return replace(self, logs=(*self.logs, *cut))
 
     def detail(self) -> StepDetail:

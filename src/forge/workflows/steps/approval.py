@@ -5,6 +5,7 @@ from datetime import timedelta
 from pydantic import JsonValue
 
 from forge.kernel.clock import now
+from forge.kernel.text import storable
 from forge.runs.context import RunContext
 from forge.runs.models import Gate, GateOption, GateStatus, Question
 from forge.workflows.definition.models import ApprovalConfig
@@ -27,7 +28,7 @@ class ApprovalHand:
         question = Question(
             kind=GATE,
             title=f"{call.workflow_name}: {call.step.title}",
-            body=config.prompt,
+            body=storable(config.prompt),
             payload={"workflow_id": call.workflow_id, "workflow": call.workflow_name, "step": call.key},
             options=_OPTIONS,
         )

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Request, status
 
 from forge.errors import TooLarge
 from forge.http.envelope import Envelope, reply
+from forge.kernel.text import NO_NUL
 from forge.workflows.models import MAX_PAYLOAD, Submitted
 from forge.workflows.triggers.deliveries import Delivery
 from forge.workflows.triggers.models import Ignored
@@ -23,7 +24,7 @@ def _webhooks(request: Request) -> Webhooks:
 
 @router.post("/webhooks/{path:path}", status_code=status.HTTP_202_ACCEPTED)
 async def receive_webhook(
-    path: str, request: Request, webhooks: Annotated[Webhooks, Depends(_webhooks)]
+    path: Annotated[str, NO_NUL], request: Request, webhooks: Annotated[Webhooks, Depends(_webhooks)]
 ) -> Envelope[Submitted | Ignored]:
     """Answers when the run is there; a worker takes it up. The same delivery again has the same run."""
     body = await request.body()
