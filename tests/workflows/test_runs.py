@@ -55,6 +55,8 @@ async def test_an_approval_waits_and_then_goes_on(bench: Bench):
     run = await bench.until(run_id)
     assert run["status"] == "completed", run["error"]
     assert (await bench.outputs(run))["sent"]["output"] == {"by": "go"}
+    (attempt,) = (await bench.steps(run))["ok"]["attempts"]
+    assert 0 < attempt["waited_ms"] <= attempt["duration_ms"]
 
 
 async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Bench):

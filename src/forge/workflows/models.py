@@ -75,6 +75,8 @@ class Attempt(BaseModel):
     number: int
     started_at: datetime
     duration_ms: int | None = None
+    waited_ms: int = 0
+    """Of that, what it did not work: it waited for a person, or for another run."""
     input: JsonValue = None
     """When it differs from the step's own: a model rewrote it."""
     note: str = ""

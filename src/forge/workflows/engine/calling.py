@@ -1,6 +1,7 @@
 """A step while it is being done: what its hand may ask of the run."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,7 @@ class LiveCall:
     fenced: Fenced
     secrets: SecretMarks
     works: bool = True
+    waited_s: float = 0.0
     timer: asyncio.Timeout | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -110,12 +112,13 @@ class LiveCall:
 
     @asynccontextmanager
     async def waits(self, note: str, until: datetime | None = None) -> AsyncGenerator[None]:
-        left = self._stop_timer()
+        left, began = self._stop_timer(), time.monotonic()
         await self._move(status=StepStatus.WAITING, note=note)
         with self.pace.waiting(until, works=self.works):
             try:
                 yield
             finally:
+                self.waited_s += time.monotonic() - began
                 self._start_timer(left)
         await self._move(status=StepStatus.RUNNING, note="")
 

@@ -4,12 +4,12 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forge.runs.context import RunContext
 from forge.runs.models import RunStatus
 from forge.workflows.definition.models import StepType
-from forge.workflows.models import StepSummary
+from forge.workflows.engine.rows import StepRow
 
 SETTLE_S = 0.05
 """A run that has nothing to do for less than this does not count as waiting: the next step is about to begin."""
@@ -93,12 +93,17 @@ class Pace:
             self._changed.set()
 
 
-def worked_s(steps: Iterable[StepSummary]) -> float:
+def worked_s(steps: Iterable[StepRow]) -> float:
     """How long steps were at work before this process, those side by side counted once."""
     times = sorted(
-        (step.started_at, step.finished_at)
+        (
+            attempt.started_at,
+            attempt.started_at + timedelta(milliseconds=attempt.duration_ms - attempt.waited_ms),
+        )
         for step in steps
-        if step.type not in RESTING and step.started_at and step.finished_at and not step.is_kept
+        if step.summary.type not in RESTING and not step.summary.is_kept
+        for attempt in step.attempts
+        if attempt.duration_ms is not None
     )
     total, reached = 0.0, None
     for began, ended in times:

@@ -114,6 +114,7 @@ class Stepping:
             number=row.summary.attempt,
             started_at=started_at,
             duration_ms=round((time.perf_counter() - started) * 1000),
+            waited_ms=round(call.waited_s * 1000),
             input=upcoming.input if upcoming else None,
             note=upcoming.note if upcoming else "",
             error=None if isinstance(ended, Done) else ended.problem,
