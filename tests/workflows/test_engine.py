@@ -120,6 +120,7 @@ async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(b
             step("never", "wait", "bad", seconds=0),
             code("clean", "return input;", input={"how": "{{ workflow.status }}: {{ workflow.error.code }}"}),
         ],
+        None,
         **{"finally": ["clean"]},
     )
     assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")

@@ -19,7 +19,7 @@ from forge.workflows.definition.models import Definition
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Ended, Execution
 from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground
-from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
+from forge.workflows.engine.hands import Done, Hand, Hands, StepCall, StepError
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 from forge.workflows.models import StepStatus
@@ -48,7 +48,10 @@ class World:
     async def fenced(self, _function: Any) -> JsonValue:
         raise AssertionError("nothing is begun here")
 
-    async def do(self, call: StepCall, _config: Any) -> Done:
+    async def stop(self, _run_id: str) -> None:
+        raise AssertionError("nothing was begun here")
+
+    async def do(self, call: StepCall, config: Any) -> Done:
         """Takes a moment, fails now and then if its step says so; the same every time for the same step."""
         chance = random.Random(f"{self.seed} {call.key}")
         self.begun.append(call.key)
@@ -64,15 +67,15 @@ class World:
         return Done({"type": "wait", "waited_secs": 0})
 
     def ground(self) -> Ground:
-        kinds = ("wait", "code", "http")
+        hands: dict[str, Hand[Any]] = {"wait": self, "code": self, "http": self}
         return Ground(
             facts=RunFacts("run", "account", "workflow", "random", 0),
-            hands=Hands(dict.fromkeys(kinds, self)),
+            hands=Hands(hands),
             correct=_uncorrected,
             pace=Pace(1000.0, 0.0, 4),
             write=self.write,
             fenced=self.fenced,
-            stop=self.fenced,
+            stop=self.stop,
             rows=dict(self.rows),
         )
 

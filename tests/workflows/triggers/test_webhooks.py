@@ -40,7 +40,9 @@ def webhooks(house: House, secrets: Mapping[str, str] | None = None) -> Webhooks
     return Webhooks(house.launch, resolve, clock=lambda: NOW)
 
 
-def delivery(body: bytes = b'{"n": 1}', query: tuple[tuple[str, str], ...] = (), **headers: str) -> Delivery:
+def delivery(
+    body: bytes = b'{"n": 1}', query: tuple[tuple[str, str], ...] = (), /, **headers: str
+) -> Delivery:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Delivery({"content-type": "application/json", **named}, query, body)
 
