@@ -28,7 +28,7 @@ SCRIPT: dict[str, Any] = {
         "tea": {"match": {"latest": "Which tea"}, "turns": [{"text": "Green tea."}]},
         "told": {"match": {"latest": "Tell"}, "turns": [{"text": "Told."}]},
     },
-    "delay_s": 0.02,
+    "delay_s": 0.1,
     "piece_chars": 3,
 }
 VOLATILE = frozenset(

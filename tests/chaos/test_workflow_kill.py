@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.chaos.counting import SHY_TIMES, Counting, counting
 from tests.chaos.long_workflow import SCRIPT, RunAccount, account_for, approve_all, prepare, settle, start
+from tests.chaos.test_kill import is_well
 from tests.support.models import ModelServer, StartModels
 from tests.support.postgres import Postgres
 from tests.support.server import Server, wait_until
@@ -25,6 +26,7 @@ from forge.workflows.definition.models import StepType
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(900)]
 
 MOST_LIVES = 250
+MOST_RUNS = 6
 ANSWERS = 2
 """Of a model, in one run."""
 ROOT = Path(__file__).parents[2]
@@ -127,7 +129,7 @@ def test_a_workflow_killed_at_every_boundary_goes_on_exactly_there(open_house: O
     )
 
 
-@pytest.mark.parametrize(("database", "kills"), [("sqlite", 12), ("postgresql", 3)])
+@pytest.mark.parametrize(("database", "kills"), [("sqlite", 12), ("postgresql", 4)])
 def test_workflows_survive_kills_at_any_instant(
     open_house: OpenHouse, request: pytest.FixtureRequest, database: str, kills: int
 ):
@@ -138,7 +140,8 @@ def test_workflows_survive_kills_at_any_instant(
     house = open_house(**environment)
     chance, run_ids = random.Random(11), list[str]()
     for _ in range(kills):
-        run_ids.append(start(house.server))
+        if len(run_ids) < MOST_RUNS:
+            run_ids.append(start(house.server))
         time.sleep(chance.uniform(0.1, 2.0))
         approve_all(house.server)
         house.server.kill()
@@ -177,7 +180,7 @@ def workers(house: House) -> list[Any]:
     return house.server.call("GET", "/api/v1/status")["workers"]
 
 
-def start_on_both(house: House, count: int) -> list[str]:
+def start_all(house: House, count: int) -> list[str]:
     """Runs that are all under way."""
     run_ids = [start(house.server) for _ in range(count)]
     wait_until(
@@ -193,7 +196,7 @@ def attempts(house: House, run_ids: list[str]) -> list[int]:
 
 def test_the_workflows_of_a_dead_worker_are_taken_over(pair: tuple[House, Server]):
     house, worker = pair
-    run_ids = start_on_both(house, 6)
+    run_ids = start_all(house, 6)
     worker.kill()
     died = time.monotonic()
     wait_until(lambda: max(attempts(house, run_ids)) > 1, what="taking over")
@@ -209,7 +212,7 @@ def test_the_workflows_of_a_dead_worker_are_taken_over(pair: tuple[House, Server
 
 def test_a_frozen_worker_writes_nothing_after_it_was_taken_over(pair: tuple[House, Server]):
     house, worker = pair
-    run_ids = start_on_both(house, 6)
+    run_ids = start_all(house, 6)
     worker.process.send_signal(signal.SIGSTOP)
     settle(house.server, run_ids)
     assert max(attempts(house, run_ids)) > 1, "the frozen worker had nothing to be taken over"
@@ -221,6 +224,19 @@ def test_a_frozen_worker_writes_nothing_after_it_was_taken_over(pair: tuple[Hous
     assert [one.kept for one in after] == [one.kept for one in before]
     for account in after:
         check(account, house.usual, late_posts=True)
-    (more,) = start_on_both(house, 1)
+    (more,) = start_all(house, 1)
     settle(house.server, [more])
     check(house.account(more), house.usual)
+
+
+def test_workflows_wait_for_a_database_that_is_away(open_house: OpenHouse, postgres: Postgres):
+    house = open_house(FORGE_DATABASE_URL=postgres.new_database())
+    run_ids = start_all(house, 3)
+    for _ in range(4):
+        time.sleep(0.7)
+        postgres.restart()
+    wait_until(lambda: is_well(house.server), what="the server's recovery")
+    settle(house.server, run_ids)
+    assert attempts(house, run_ids) == [1, 1, 1], "nothing died, so nothing was taken up again"
+    for run_id in run_ids:
+        check(house.account(run_id), house.usual)
