@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forge.bots.chat.asking import Answering, Asked, Asking, Readied
 from forge.bots.chat.awaiting import Answers, Put, Waits
-from forge.bots.chat.models import MessageStatus, Origin
+from forge.bots.chat.models import Origin
 from forge.bots.models import Bot
 from forge.bots.service import Bots
 from forge.errors import NotFound
@@ -30,13 +30,6 @@ from forge.runs.attempt import StepInfo
 from forge.runs.journal import account_stream
 from forge.runs.models import Problem
 from forge.store.engine import Store, Tx
-
-ENDS = {
-    MessageStatus.STOPPED: Problem(code="stopped", message="Somebody stopped the answer."),
-    MessageStatus.INTERRUPTED: Problem(
-        code="interrupted", message="The process died each time the answer was written.", retryable=True
-    ),
-}
 
 
 class Opened(BaseModel):
@@ -127,13 +120,11 @@ class Delivering:
 
     async def answer(self, step: StepInfo, readied: Readied, put: Put, waits: Waits) -> dict[str, Any]:
         answered = await self._answers.wait(readied, put, parent_run_id=step.run_id, waits=waits)
-        last = answered.last
-        is_done = last.status is MessageStatus.DONE
-        error = None if is_done else last.error or ENDS.get(last.status)
+        problem = answered.problem
         return Ended(
-            status=DeliveryStatus.ANSWERED if is_done else DeliveryStatus.FAILED,
-            text=last.text if is_done else "",
-            error=error,
+            status=DeliveryStatus.FAILED if problem else DeliveryStatus.ANSWERED,
+            text="" if problem else answered.last.text,
+            error=problem,
             cost_micros=answered.cost_micros,
         ).model_dump(mode="json")
 

@@ -19,13 +19,20 @@ from forge.bots.chat.store import MessageRow
 from forge.errors import NotFound
 from forge.events.log import EventLog
 from forge.runs.journal import run_stream
-from forge.runs.models import Run, RunStatus
+from forge.runs.models import Problem, Run, RunStatus
 from forge.runs.service import Runs
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 
 MOST_TRIES = 3
 """Of an answer whose process dies each time."""
+_ENDS = {
+    MessageStatus.STOPPED: Problem(code="stopped", message="Somebody stopped the answer."),
+    MessageStatus.INTERRUPTED: Problem(
+        code="interrupted", message="The process died each time the answer was written.", retryable=True
+    ),
+}
+_NO_ANSWER = Problem(code="no_answer", message="There is no answer.")
 BUDGET = "The budget is used up: somebody has to allow more."
 
 Waits = Callable[[str], AbstractAsyncContextManager[None]]
@@ -55,6 +62,13 @@ class Answered:
 
     last: MessageRow
     cost_micros: int
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why there is no whole answer; None when there is one."""
+        if self.last.status is MessageStatus.DONE:
+            return None
+        return self.last.error or _ENDS.get(self.last.status, _NO_ANSWER)
 
 
 def at_ease(_: str) -> AbstractAsyncContextManager[None]:

@@ -39,6 +39,18 @@ class StepError(ForgeError):
         self.cost_micros = cost_micros
         self.logs = logs
 
+    @classmethod
+    def of(cls, problem: Problem, *, cost_micros: int = 0) -> "StepError":
+        """What went wrong elsewhere, and with it the step."""
+        return cls(
+            problem.code,
+            problem.message,
+            hint=problem.hint,
+            may_pass=problem.retryable,
+            retry_after_s=problem.retry_after_s,
+            cost_micros=cost_micros,
+        )
+
 
 @dataclass(frozen=True)
 class Done:

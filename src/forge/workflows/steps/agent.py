@@ -4,7 +4,7 @@ from pydantic import JsonValue
 
 from forge.bots.chat.asking import Answering, Asked, Asking, Readied
 from forge.bots.chat.awaiting import Answered, Answers, Put
-from forge.bots.chat.models import MessageStatus, WorkflowOrigin
+from forge.bots.chat.models import WorkflowOrigin
 from forge.bots.models import Bot
 from forge.bots.service import Bots
 from forge.errors import Invalid, NotFound
@@ -19,10 +19,6 @@ from forge.workflows.models import LogLine
 from forge.workflows.steps.output_schema import OutputSchema, repair
 
 CUT_OFF = LogLine(level="warn", text="The answer reached the bot's limit of tokens and ends early.")
-ENDS = {
-    MessageStatus.STOPPED: ("stopped", "Somebody stopped the answer.", False),
-    MessageStatus.INTERRUPTED: ("interrupted", "The process died each time the answer was written.", True),
-}
 
 
 class AgentHand:
@@ -85,22 +81,12 @@ class AgentHand:
             waits=lambda note: call.waits(note),
             link=call.link,
         )
-        last, cost = answered.last, answered.cost_micros
-        if last.status is MessageStatus.DONE:
-            if last.answer and last.answer.stop is StopReason.LENGTH:
-                await call.log(CUT_OFF)
-            return answered
-        if last.error is not None:
-            problem = last.error
-            raise StepError(
-                problem.code,
-                problem.message,
-                hint=problem.hint,
-                may_pass=problem.retryable,
-                cost_micros=cost,
-            )
-        code, message, may_pass = ENDS.get(last.status, ("no_answer", "There is no answer.", False))
-        raise StepError(code, message, may_pass=may_pass, cost_micros=cost)
+        if answered.problem is not None:
+            raise StepError.of(answered.problem, cost_micros=answered.cost_micros)
+        answer = answered.last.answer
+        if answer and answer.stop is StopReason.LENGTH:
+            await call.log(CUT_OFF)
+        return answered
 
     async def _read(
         self, call: StepCall, readied: Readied, schema: OutputSchema, answers: list[Answered]

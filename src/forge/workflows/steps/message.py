@@ -62,14 +62,7 @@ def _done(sent: Sent) -> Done:
     cost = sum(one.cost_micros for one in sent.message.deliveries)
     for delivery in sent.message.deliveries:
         if delivery.status is not DeliveryStatus.ANSWERED:
-            problem = delivery.error or NO_REPLY
-            raise StepError(
-                problem.code,
-                problem.message,
-                hint=problem.hint,
-                may_pass=problem.retryable,
-                cost_micros=cost,
-            )
+            raise StepError.of(delivery.error or NO_REPLY, cost_micros=cost)
     output: dict[str, JsonValue] = {
         "type": "message",
         "message_id": sent.message.id,
