@@ -2993,6 +2993,11 @@ export interface components {
             started_at: string;
             /** Duration Ms */
             duration_ms?: number | null;
+            /**
+             * Waited Ms
+             * @default 0
+             */
+            waited_ms: number;
             input?: components["schemas"]["JsonValue"];
             /**
              * Note
