@@ -138,6 +138,11 @@ def test_a_list_of_thousands_is_nothing_special():
     assert found == ["name 19998", "name 19999"]
 
 
+def test_thousands_of_items_may_come_out_as_well():
+    some: JsonValue = RECORDS[:2500]
+    assert evaluate("records.filter(r, r.id >= 0).map(r, r)", {"records": some}) == some
+
+
 def test_only_what_is_referred_to_is_handed_over():
     huge: JsonValue = ["x" for _ in range(1_000_000)]
     variables: dict[str, JsonValue] = {"steps": {"a": {"output": {"huge": huge, "count": 2}}}}

@@ -58,6 +58,7 @@ class Bounds:
     bodies: int = 0
     kept: int = 0
     until: float = field(default_factory=lambda: time.thread_time() + MAX_WORK_S)
+    _lists: list[list[Any]] = field(default_factory=list[list[Any]])
 
     def tick(self) -> bool:
         """Before each body, and each call of a function."""
@@ -72,12 +73,24 @@ class Bounds:
             raise self.problem
         return True
 
-    def keep(self, value: Any) -> Any:
+    def collect(self) -> bool:
+        """A list begins; what is put or kept from now on goes into it, until it is collected."""
+        self._lists.append([])
+        return True
+
+    def put(self, value: Any) -> bool:
+        """What was there already."""
+        self._lists[-1].append(value)
+        return True
+
+    def keep(self, value: Any) -> bool:
         """What a body made."""
-        self.tick()
         try:
             self.kept += weigh(value, MAX_KEPT - self.kept, "What the expression makes")
         except ExpressionError as problem:
             self.problem = problem
             raise
-        return value
+        return self.put(value)
+
+    def collected(self, _begun: bool, _went: bool) -> list[Any]:
+        return self._lists.pop()

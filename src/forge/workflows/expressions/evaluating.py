@@ -144,7 +144,13 @@ def _note_asked(missing: list[Slot], asked: list[Slot]) -> Callable[[str], None]
 
 def _functions(parsed: Parsed, bounds: Bounds) -> dict[str, Function]:
     own: dict[str, Function] = {**OWN, **HIDDEN}
-    found: dict[str, Function] = {"tick": bounds.tick, "keep": bounds.keep}
+    found: dict[str, Function] = {
+        "tick": bounds.tick,
+        "collect": bounds.collect,
+        "put": bounds.put,
+        "keep": bounds.keep,
+        "collected": bounds.collected,
+    }
     return {
         own_name(name): found[name] if name in found else _watched(own[name], bounds)
         for name in parsed.functions

@@ -332,10 +332,24 @@ class _Parser:
             )
         is_whole = operand.path is not None and not operand.picked
         over = self._rendered(operand, Use.RANGE if is_whole else Use.VALUE)
-        counted = [f"{self._own('tick')}() ? ({body}) : false" for body in bodies]
-        if name.text == "map":
-            counted[-1] = f"{self._own('keep')}({bodies[-1]})"
-        return _Operand(f"{over}.{name.text}({_local(variable.text)}, {', '.join(counted)})")
+        if name.text in ("map", "filter"):
+            return _Operand(self._collected(over, name, variable, bodies))
+        return _Operand(f"{over}.{name.text}({_local(variable.text)}, {self._counted(bodies[0])})")
+
+    def _collected(self, over: str, name: Token, variable: Token, bodies: list[str]) -> str:
+        """Item by item on our side: the engine copies all it has with each item that it adds."""
+        item = _local(variable.text)
+        if name.text == "filter":
+            chosen = f"({bodies[0]}) ? {self._own('put')}({item}) : true"
+        elif len(bodies) == 2:
+            chosen = f"({bodies[0]}) ? {self._own('keep')}({bodies[1]}) : true"
+        else:
+            chosen = f"{self._own('keep')}({bodies[0]})"
+        went = f"{over}.all({item}, {self._counted(chosen)})"
+        return f"{self._own('collected')}({self._own('collect')}(), {went})"
+
+    def _counted(self, body: str) -> str:
+        return f"{self._own('tick')}() ? ({body}) : false"
 
     def _own(self, name: str) -> str:
         self.functions.add(name)
