@@ -143,6 +143,11 @@ def test_thousands_of_items_may_come_out_as_well():
     assert evaluate("records.filter(r, r.id >= 0).map(r, r)", {"records": some}) == some
 
 
+def test_a_list_that_came_to_nothing_leaves_nothing_in_another_one():
+    inner = "n.map(y, 10 / (y - 2)) == [] || true"
+    assert evaluate(f"n.map(x, ({inner}) ? x : 0)", {"n": [1, 2, 3]}) == [1, 2, 3]
+
+
 def test_only_what_is_referred_to_is_handed_over():
     huge: JsonValue = ["x" for _ in range(1_000_000)]
     variables: dict[str, JsonValue] = {"steps": {"a": {"output": {"huge": huge, "count": 2}}}}

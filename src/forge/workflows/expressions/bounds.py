@@ -58,7 +58,7 @@ class Bounds:
     bodies: int = 0
     kept: int = 0
     until: float = field(default_factory=lambda: time.thread_time() + MAX_WORK_S)
-    _lists: list[list[Any]] = field(default_factory=list[list[Any]])
+    _lists: dict[int, list[Any]] = field(default_factory=dict[int, list[Any]])
 
     def tick(self) -> bool:
         """Before each body, and each call of a function."""
@@ -73,24 +73,24 @@ class Bounds:
             raise self.problem
         return True
 
-    def collect(self) -> bool:
-        """A list begins; what is put or kept from now on goes into it, until it is collected."""
-        self._lists.append([])
-        return True
+    def collect(self, number: int) -> int:
+        """The list of this number begins anew."""
+        self._lists[number] = []
+        return number
 
-    def put(self, value: Any) -> bool:
+    def put(self, number: int, value: Any) -> bool:
         """What was there already."""
-        self._lists[-1].append(value)
+        self._lists[number].append(value)
         return True
 
-    def keep(self, value: Any) -> bool:
+    def keep(self, number: int, value: Any) -> bool:
         """What a body made."""
         try:
             self.kept += weigh(value, MAX_KEPT - self.kept, "What the expression makes")
         except ExpressionError as problem:
             self.problem = problem
             raise
-        return self.put(value)
+        return self.put(number, value)
 
-    def collected(self, _begun: bool, _went: bool) -> list[Any]:
-        return self._lists.pop()
+    def collected(self, number: int, _went: bool) -> list[Any]:
+        return self._lists.pop(number)

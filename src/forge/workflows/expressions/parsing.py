@@ -319,7 +319,7 @@ class _Parser:
         self.macros += 1
         if self.macros > MAX_MACROS:
             raise self._error(f"An expression goes through lists at most {MAX_MACROS} times.", token=name)
-        variable = self._name()
+        number, variable = self.macros, self._name()
         self._locals.append(variable.text)
         bodies: list[str] = []
         while not self._takes(")"):
@@ -333,20 +333,22 @@ class _Parser:
         is_whole = operand.path is not None and not operand.picked
         over = self._rendered(operand, Use.RANGE if is_whole else Use.VALUE)
         if name.text in ("map", "filter"):
-            return _Operand(self._collected(over, name, variable, bodies))
+            return _Operand(self._collected(number, over, _local(variable.text), bodies, name.text))
         return _Operand(f"{over}.{name.text}({_local(variable.text)}, {self._counted(bodies[0])})")
 
-    def _collected(self, over: str, name: Token, variable: Token, bodies: list[str]) -> str:
-        """Item by item on our side: the engine copies all it has with each item that it adds."""
-        item = _local(variable.text)
-        if name.text == "filter":
-            chosen = f"({bodies[0]}) ? {self._own('put')}({item}) : true"
+    def _collected(self, number: int, over: str, item: str, bodies: list[str], macro: str) -> str:
+        """Item by item on our side: the engine copies all it has with each item that it adds.
+
+        Each has a list of its own, by its number: one that failed, where an alternative stands in, is in nobody's way.
+        """
+        if macro == "filter":
+            body = f"({bodies[0]}) ? {self._own('put')}({number}, {item}) : true"
         elif len(bodies) == 2:
-            chosen = f"({bodies[0]}) ? {self._own('keep')}({bodies[1]}) : true"
+            body = f"({bodies[0]}) ? {self._own('keep')}({number}, {bodies[1]}) : true"
         else:
-            chosen = f"{self._own('keep')}({bodies[0]})"
-        went = f"{over}.all({item}, {self._counted(chosen)})"
-        return f"{self._own('collected')}({self._own('collect')}(), {went})"
+            body = f"{self._own('keep')}({number}, {bodies[0]})"
+        went = f"{over}.all({item}, {self._counted(body)})"
+        return f"{self._own('collected')}({self._own('collect')}({number}), {went})"
 
     def _counted(self, body: str) -> str:
         return f"{self._own('tick')}() ? ({body}) : false"
