@@ -44,7 +44,7 @@ async def watching(house: House, own_dir: Path, *, watches: int = 1) -> AsyncIte
 
 async def are_ready(watcher: FileWatcher, count: int) -> bool:
     threads = [watch.thread for watch in watcher._watches.values()]
-    return sum(thread is not None and thread.is_ready.is_set() for thread in threads) >= count
+    return sum(thread is not None and thread._bursts is not None for thread in threads) >= count
 
 
 async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
@@ -118,6 +118,21 @@ async def test_what_forge_writes_itself_is_not_told(house: House, inbox: Path):
         (data / "forge.db").write_text("1")
         (inbox / "seen").write_text("1")
         await when_changed(house, (inbox / "seen", "added"))
+
+
+async def test_what_forge_writes_is_not_told_either_where_a_link_leads_to_it(
+    house: House, inbox: Path, tmp_path: Path
+):
+    outside = tmp_path / "outside"
+    own = outside / "own"
+    own.mkdir(parents=True)
+    (inbox / "link").symlink_to(outside)
+    await house.save(trigger(inbox))
+    async with watching(house, own):
+        (own / "forge.db").write_text("a run")
+        (outside / "other.txt").write_text("found by the link")
+        (inbox / "mine.txt").write_text("mine")
+        await when_changed(house, (inbox / "mine.txt", "added"), (inbox / "link/other.txt", "added"))
 
 
 async def test_a_folder_that_is_missing_is_said_and_watched_when_it_comes(

@@ -42,9 +42,9 @@ def look_at(paths: Sequence[str], own_dir: Path) -> Looked:
 
 
 def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
-    """So many at most. Links to folders are followed, each folder once."""
+    """So many at most. Links to folders are followed, each folder once; never into `but`, whatever leads there."""
     found: list[Path] = []
-    seen: set[tuple[int, int]] = set()
+    seen = {(but.stat().st_dev, but.stat().st_ino)} if but.exists() else set[tuple[int, int]]()
     waiting = [folder]
     while waiting and len(found) < limit:
         for entry in _entries(waiting.pop()):
@@ -52,7 +52,7 @@ def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
                 found.append(Path(entry.path))
                 continue
             status = entry.stat()
-            if (status.st_dev, status.st_ino) not in seen and Path(entry.path) != but:
+            if (status.st_dev, status.st_ino) not in seen:
                 seen.add((status.st_dev, status.st_ino))
                 waiting.append(Path(entry.path))
     return found[:limit]

@@ -52,6 +52,8 @@ class WatchThread:
     before: frozenset[str] | None = None
     """What was there when the same folders were watched before."""
     known: set[str] = field(default_factory=set[str], init=False)
+    _bursts: Bursts | None = field(default=None, init=False)
+    """Once it watches."""
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
 
     def begin(self) -> None:
@@ -67,7 +69,8 @@ class WatchThread:
             self.tell(Failed(f"Files cannot be watched: {error}."))
 
     def _watch(self) -> None:
-        bursts: Bursts | None = None
+        if not self._find():  # before all there is gets watched, by way of a link
+            return
         for changes in watchfiles.watch(
             *(root.path for root in self.roots),
             watch_filter=self._is_foreign,
@@ -78,24 +81,31 @@ class WatchThread:
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
-            if bursts is None:  # it watches now, so that nothing is missed between looking and watching
-                bursts = self._look()
-                if bursts is None:
-                    return
+            if self._bursts is None:  # it watches now, so that nothing is missed between looking and watching
+                self._bursts = self._look()
+            if (bursts := self._bursts) is None:
+                return
             at = time.monotonic()
             for _, path in changes:
                 self._note(bursts, path, at)
             if found := self._settled(bursts, at):
                 self.tell(Changed(found))
 
-    def _look(self) -> Bursts | None:
+    def _find(self) -> bool:
+        """All files there are; says so when those are too many."""
         for root in self.roots:
             if root.path.is_file():
                 self.known.add(str(root.path))
             self.known.update(str(path) for path in files_in(root.path, MAX_FILES + 1, but=self.own_dir))
             if len(self.known) > MAX_FILES:
                 self.tell(Failed(f"{root.path} has too many files to watch: {MAX_FILES:,} is the most."))
-                return None
+                return False
+        return True
+
+    def _look(self) -> Bursts | None:
+        self.known.clear()
+        if not self._find():
+            return None
         bursts = Bursts(self.known if self.before is None else set(self.before))
         if self.before is not None:
             for path in sorted(self.known ^ self.before):
@@ -122,7 +132,7 @@ class WatchThread:
         return found
 
     def _is_foreign(self, _: watchfiles.Change, path: str) -> bool:
-        return not Path(path).is_relative_to(self.own_dir)
+        return not Path(os.path.realpath(path)).is_relative_to(self.own_dir)
 
     def _is_wanted(self, path: str) -> bool:
         return not self.patterns or any(fits(pattern, path, self.roots) for pattern in self.patterns)
