@@ -208,6 +208,14 @@ async def test_the_same_delivery_again_has_the_same_run(house: House, name: str)
     assert other.run_id != first.run_id and len(await house.runs()) == 2
 
 
+async def test_the_same_id_at_another_path_is_another_delivery(house: House):
+    await house.save(hook("/signed", auth=HMAC), hook("/open"))
+    hooks = webhooks(house)
+    await hooks.receive("/open", delivery(idempotency_key="7"))
+    own = await hooks.receive("/signed", signed(idempotency_key="7"))
+    assert isinstance(own, Submitted) and not own.is_duplicate
+
+
 async def test_without_an_id_a_signature_tells_deliveries_apart(house: House):
     await house.save(hook(auth=HMAC))
     hooks = webhooks(house)

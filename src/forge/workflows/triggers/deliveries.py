@@ -65,11 +65,12 @@ class Delivery:
         }
 
 
-def delivery_key(delivery: Delivery, signature: str | None) -> str | None:
-    """A signature alone tells deliveries apart too: it covers the body, and the time where there is one."""
+def delivery_key(path: str, delivery: Delivery, signature: str | None) -> str | None:
+    """A signature alone tells deliveries apart too: it covers the body, and the time where there is one. Whoever delivers
+    to one path of a workflow has no say in what was delivered to another."""
     if delivery.id is not None:
-        return f"webhook:{hash_text(storable(delivery.id))}"
-    return f"webhook:signed:{hash_text(signature)}" if signature else None
+        return f"webhook:{hash_text(f'{path} {storable(delivery.id)}')}"
+    return f"webhook:signed:{hash_text(f'{path} {signature}')}" if signature else None
 
 
 def _may_be_shown(name: str) -> bool:

@@ -89,7 +89,7 @@ def _firing(
             "fired_at": at.isoformat(),
             **delivery.about(),
         },
-        dedupe_key=delivery_key(delivery, signature_of(delivery) if is_signed else None),
+        dedupe_key=delivery_key(config.path, delivery, signature_of(delivery) if is_signed else None),
     )
 
 
