@@ -15,6 +15,9 @@ from forge.terminal.options import json_option
 from forge.terminal.output import console, dot, print_json
 from forge.terminal.text import clean
 
+TELLERS = {"workflow": "forge workflow logs -f", "agent": "forge agents watch"}
+"""Commands that know more of runs of a kind than how they stand."""
+
 
 @click.group()
 def runs() -> None:
@@ -67,7 +70,10 @@ def watch_run(ctx: click.Context, run: str, as_json: bool) -> None:
     Ctrl-C stops watching; the run goes on. With --json every event is printed as a line.
     """
     with connect() as client:
-        _watch(ctx, client, find_run(client, run), as_json=as_json)
+        found = client.get(f"/runs/{find_run(client, run)}", RunDetail).run
+        if found.kind in TELLERS and not as_json:
+            click.echo(f"Its steps, as they happen: {TELLERS[found.kind]} {found.id}", err=True)
+        _watch(ctx, client, found.id, as_json=as_json)
 
 
 @runs.command()

@@ -1,7 +1,8 @@
 """How workflows look in a terminal."""
 
+import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -9,7 +10,7 @@ from rich.text import Text
 
 from forge.kernel.clock import now
 from forge.terminal.output import dot, key_values, table, words
-from forge.terminal.text import ago, clean
+from forge.terminal.text import ago, clean, duration
 from forge.workflows.definition.models import (
     AgentConfig,
     Config,
@@ -117,7 +118,7 @@ def templates_table(templates: Iterable[WorkflowTemplate]) -> Table:
 def _state(card: WorkflowCard) -> Text:
     text = dot("active") if card.is_enabled else Text("● off", "bright_black")
     if card.open_gates:
-        text.append(f" {card.open_gates} wait for you", "yellow")
+        text.append(f" {card.open_gates} {'waits' if card.open_gates == 1 else 'wait'} for you", "yellow")
     return text
 
 
@@ -151,7 +152,7 @@ def _trigger_line(trigger: TriggerView, at: datetime) -> Text:
 
 def _input_line(name: str, given: Input) -> Text:
     needed = ", required" if given.required else ""
-    usual = "" if given.default is None else f", {given.default!r} if not said"
+    usual = "" if given.default is None else f", {json.dumps(given.default, ensure_ascii=False)} if not said"
     line = Text.assemble((clean(name), "bold"), f" {given.type.value}{needed}{clean(usual)}")
     return line.append(f"  {clean(given.description)}", "bright_black") if given.description else line
 
@@ -164,6 +165,10 @@ def _steps_table(steps: Iterable[Step]) -> Table:
     return rows
 
 
+def _seconds(told: float | str | None) -> str:
+    return f"{told} s" if isinstance(told, str) else duration(timedelta(seconds=told or 0))
+
+
 def _what(config: Config) -> str:
     """What a step is about, in a few words."""
     match config:
@@ -174,7 +179,7 @@ def _what(config: Config) -> str:
         case LoopConfig():
             said = f"while {config.condition}" if config.condition else f"for each of {config.items}"
         case WaitConfig():
-            said = f"until {config.until}" if config.until else f"{config.seconds} s"
+            said = f"until {config.until}" if config.until else _seconds(config.seconds)
         case MessageConfig():
             said = f"to {config.to or f'#{config.channel}'}"
         case _:

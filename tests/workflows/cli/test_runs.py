@@ -167,7 +167,7 @@ def test_a_question_is_shown_and_answered(
     page = forge("workflow", "status", name).out
     assert "Shall I?" in page
     assert f"forge workflow approve {run_id} --step ask, or reject" in page
-    assert "1 wait for you" in forge("workflow", "list", name).out
+    assert "1 waits for you" in forge("workflow", "list", name).out
     said = forge("workflow", verb, name, "--comment", "because")
     assert (said.code, said.out.endswith(f"Follow it: forge workflow logs {run_id} -f\n")) == (0, True)
     told = forge("workflow", "logs", name, "-f")
@@ -177,6 +177,8 @@ def test_a_question_is_shown_and_answered(
     assert act["status"] == status
     again = forge("workflow", verb, name)
     assert (again.code, again.out) == (6, "")
+    watched = forge("runs", "watch", run_id)
+    assert watched.err == f"Its steps, as they happen: forge workflow logs -f {run_id}\n"
 
 
 def test_whoever_waits_is_told_what_the_run_waits_for(forge: Terminal, server: Server, make: Make):

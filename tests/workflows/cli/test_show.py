@@ -103,7 +103,7 @@ def detail(**changes: Any) -> WorkflowDetail:
 
 def test_a_list_says_how_the_last_runs_ended_in_signs():
     [_, row] = shown(workflows_table([detail()])).splitlines()
-    assert row.split()[:6] == ["digest", "●", "active", "1", "wait", "for"]
+    assert row.split()[:6] == ["digest", "●", "active", "1", "waits", "for"]
     assert "✓✗-?" in row
     assert "daily at 9am (UTC), /in" in row
 

@@ -115,6 +115,22 @@ def steps(*lines: str, more: str = "") -> str:
             *(3, "x.org", "This is no address of the web.", "Begin with `https://`."),
         ),
         (
+            steps("id: a, type: http, config: {url: ' '}"),
+            *(3, "' '", "`url` is empty.", "Write the address, beginning with `https://`."),
+        ),
+        (
+            steps("id: a, type: agent, config: {bot: ada, prompt: ''}"),
+            *(3, "''", "`prompt` is empty.", "Write what the bot is asked."),
+        ),
+        (
+            steps("id: a, type: approval, config: {prompt: ''}"),
+            *(3, "''", "`prompt` is empty.", "Write what the person decides."),
+        ),
+        (
+            steps("id: a, type: agent, config: {bot: '', prompt: x}"),
+            *(3, "''", "`bot` is empty.", "Name a bot, such as `ada`."),
+        ),
+        (
             steps(
                 f"id: a, {WAIT}",
                 more="triggers:\n  - {type: webhook, path: /a}\n  - {type: webhook, path: /a}\n",

@@ -140,6 +140,7 @@ def _misfit(definition: Definition, error: GraphError) -> Fault:
 
 
 def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fault]:
+    yield from _check_words(path, step)
     match step.config:
         case LoopConfig():
             yield from _check_loop(path, step.config)
@@ -151,7 +152,7 @@ def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fa
             )
         case MessageConfig(body=None):
             yield Fault((*path, "body"), "The message is empty.", "Write what it says in `body`.")
-        case HttpConfig(url=url) if not url.lower().startswith(("http://", "https://", "{{")):
+        case HttpConfig(url=url) if url.strip() and not url.lower().startswith(("http://", "https://", "{{")):
             yield Fault((*path, "url"), "This is no address of the web.", "Begin with `https://`.")
         case AgentConfig(output_schema=dict() as schema):
             yield from _check_schema((*path, "output_schema"), schema)
@@ -162,6 +163,19 @@ def _check_config(path: Path, step: Step, definition: Definition) -> Iterator[Fa
                 "It has to end somewhere: five levels down it is stopped.",
                 is_warning=True,
             )
+        case _:
+            pass
+
+
+def _check_words(path: Path, step: Step) -> Iterator[Fault]:
+    """What a step has to say, in words of its own."""
+    match step.config:
+        case AgentConfig(prompt=words) if not words.strip():
+            yield Fault((*path, "prompt"), "`prompt` is empty.", "Write what the bot is asked.")
+        case ApprovalConfig(prompt=words) if not words.strip():
+            yield Fault((*path, "prompt"), "`prompt` is empty.", "Write what the person decides.")
+        case HttpConfig(url=words) if not words.strip():
+            yield Fault((*path, "url"), "`url` is empty.", "Write the address, beginning with `https://`.")
         case _:
             pass
 

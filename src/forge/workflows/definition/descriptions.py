@@ -91,7 +91,7 @@ DESCRIPTIONS: dict[str, dict[str, str]] = {
     },
     "WebhookAuth": {"type": "A signature over the body, or a token."},
     "EventTrigger": {
-        "event_type": "Such as `run.finished`.",
+        "event_type": "Such as `run.completed`.",
         "when": "Starts only when this is true. Knows `event` and `trigger`.",
     },
     "FileWatchTrigger": {

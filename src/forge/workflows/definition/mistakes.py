@@ -71,9 +71,20 @@ _PATTERNS = {
     "id": _ID,
     "goto": _ID,
     "path": "Write it as `/orders/new`: a slash, then letters, digits, hyphens, dots.",
-    "event_type": "Write the type of an event, such as `run.finished`.",
+    "event_type": "Write the type of an event, such as `run.completed`.",
     "message_type": "Use lower-case letters, digits and underscores, such as `review_request`.",
 }
+_EMPTY = {
+    "bot": "Name a bot, such as `ada`.",
+    "skill": "Name a skill of the library.",
+    "source": "Write a function `run(input)`.",
+    "condition": "Write what decides, such as `steps.check.output.status == 200`.",
+    "body_steps": "Name the steps it repeats.",
+    "workflow_name": "Name the workflow it runs.",
+    "to": "Name the bot it goes to.",
+    "channel": "Name the channel it goes to.",
+}
+_TOO_SHORT = ("too_short", "string_too_short")
 _IDS = frozenset(
     {"depends_on", "then_steps", "else_steps", "body_steps", "rejected_steps", "finally", "steps"}
 )
@@ -144,6 +155,8 @@ def _fault(error: ErrorDetails, data: Mapping[str, Any]) -> Fault:
         case _:
             patterns = _PATTERNS if path[-2:-1] == () or path[-2] not in _IDS else {**_PATTERNS, "name": _ID}
             message, hint = explain(named, patterns)
+            if error["type"] in _TOO_SHORT:
+                hint = _EMPTY.get(str(path[-1]))
             is_item = error["type"] == "string_pattern_mismatch" and hint is None
             return Fault(path, message, _ID if is_item else hint, is_key=error["loc"][-1] == "[key]")
 

@@ -13,9 +13,16 @@ class WaitHand:
         began = call.started_at
         until = _until(config, began)
         if until > now():
-            async with call.waits(f"Until {until.isoformat(timespec='seconds')}.", until):
+            async with call.waits(f"Until {spoken(until, now())}.", until):
                 await asyncio.sleep((until - now()).total_seconds())
         return Done({"type": "wait", "waited_secs": round(max(0.0, (now() - began).total_seconds()), 3)})
+
+
+def spoken(moment: datetime, at: datetime) -> str:
+    """`09:00 UTC`, on the clock of the server; with its day when that is another one."""
+    there, here = moment.astimezone(), at.astimezone()
+    clock = f"{there:%H:%M %Z}" if there.second == 0 else f"{there:%H:%M:%S %Z}"
+    return clock if there.date() == here.date() else f"{there.day} {there:%B %Y}, {clock}"
 
 
 def _until(config: WaitConfig, began: datetime) -> datetime:
