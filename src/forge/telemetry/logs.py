@@ -32,6 +32,7 @@ _LIBRARIES: Mapping[str, int] = {
     "sqlalchemy": logging.WARNING,  # below that it logs every statement with its values
     "alembic": logging.WARNING,
     "httpx2": logging.WARNING,
+    "watchfiles": logging.WARNING,
     "cel": logging.ERROR,  # an expression that failed is somebody's answer, not a line in the log
 }
 

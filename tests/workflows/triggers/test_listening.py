@@ -22,7 +22,7 @@ from forge.store.engine import Store
 from forge.workflows.definition.models import MAX_DEPTH
 from forge.workflows.models import TriggerType, WorkflowChanged, WorkflowRefused
 from forge.workflows.tables import workflow_cursors, workflow_runs
-from forge.workflows.triggers.listening import TOO_DEEP, Listener
+from forge.workflows.triggers.listening import MOST_A_MINUTE, TOO_DEEP, TOO_OFTEN, Listener
 
 pytestmark = pytest.mark.anyio
 
@@ -230,6 +230,15 @@ async def test_a_chain_of_causes_comes_to_an_end_and_that_is_told_once(house: Ho
     assert started.depth == MAX_DEPTH
     assert [event.data["reason"] for event in await house.told("workflow.refused")] == [TOO_DEEP]
     assert (await house.view(last_in_chain)).error == TOO_DEEP
+
+
+async def test_events_do_not_start_a_workflow_more_often_than_it_can_bear(house: House, runs: Runs):
+    """Two that answer each other's events would start ever more of each other."""
+    workflow_id = await house.save(trigger("bot.changed"))
+    async with listening(house, runs):
+        await looked(house, await tell(house, *(bot() for _ in range(MOST_A_MINUTE + 3))))
+    assert len(await house.runs(workflow_id)) == MOST_A_MINUTE
+    assert [event.data["reason"] for event in await house.told("workflow.refused")] == [TOO_OFTEN]
 
 
 async def test_talk_with_a_bot_counts_as_done_by_the_runs_that_go_on(house: House, runs: Runs):

@@ -233,6 +233,14 @@ async def test_without_an_id_a_signature_tells_deliveries_apart(house: House):
     assert len(await house.runs()) == 3
 
 
+async def test_who_sends_a_signed_time_again_cannot_call_it_another_delivery(house: House):
+    await house.save(hook(auth=HMAC))
+    hooks = webhooks(house)
+    answers = [await hooks.receive("/in", signed(timestamp=STAMP, idempotency_key=key)) for key in ("1", "2")]
+    assert [isinstance(one, Submitted) and one.is_duplicate for one in answers] == [False, True]
+    assert len(await house.runs()) == 1
+
+
 async def test_without_an_id_and_a_signature_every_delivery_counts(house: House):
     await house.save(hook())
     for _ in range(2):

@@ -11,6 +11,7 @@ from forge.errors import Malformed
 from forge.kernel.hashing import hash_text
 from forge.kernel.text import storable
 
+TIMESTAMP_HEADER = "x-forge-timestamp"
 DELIVERY_HEADERS = ("idempotency-key", "x-forge-delivery", "x-github-delivery", "webhook-id")
 MAX_HEADERS = 50
 MAX_HEADER = 1000
@@ -66,11 +67,11 @@ class Delivery:
 
 
 def delivery_key(path: str, delivery: Delivery, signature: str | None) -> str | None:
-    """A signature alone tells deliveries apart too: it covers the body, and the time where there is one. Whoever delivers
-    to one path of a workflow has no say in what was delivered to another."""
-    if delivery.id is not None:
-        return f"webhook:{hash_text(f'{path} {storable(delivery.id)}')}"
-    return f"webhook:signed:{hash_text(f'{path} {signature}')}" if signature else None
+    """A signature that covers the time tells deliveries apart, and cannot be changed by whoever sends one again; nothing
+    signs the id. Whoever delivers to one path of a workflow has no say in what was delivered to another."""
+    if signature and (TIMESTAMP_HEADER in delivery.headers or delivery.id is None):
+        return f"webhook:signed:{hash_text(f'{path} {signature}')}"
+    return f"webhook:{hash_text(f'{path} {storable(delivery.id)}')}" if delivery.id is not None else None
 
 
 def _may_be_shown(name: str) -> bool:

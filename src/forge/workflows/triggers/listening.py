@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from pydantic import JsonValue
 from sqlalchemy.exc import SQLAlchemyError
@@ -15,6 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from forge.errors import Conflict, ForgeError, NotFound
 from forge.events.models import Event
 from forge.kernel.background import end
+from forge.kernel.clock import now
 from forge.runs.journal import account_stream
 from forge.runs.service import Runs
 from forge.store.engine import Tx, is_outage
@@ -33,6 +35,9 @@ log = logging.getLogger(__name__)
 
 PAUSE_S = 0.5
 TOO_DEEP = f"It would be the end of a chain of more than {MAX_DEPTH} runs that caused one another."
+
+MOST_A_MINUTE = 120
+TOO_OFTEN = f"Events started it {MOST_A_MINUTE} times within a minute; what else happened is left out."
 
 Interested = tuple[TriggerRow, EventTrigger]
 
@@ -151,11 +156,20 @@ class Listener:
         if depth > MAX_DEPTH:
             await self.launch.refuse(trigger, TOO_DEEP, aloud=aloud, again=False)
             return
+        if await self._is_too_often(trigger):
+            await self.launch.refuse(trigger, TOO_OFTEN, aloud=aloud, again=False)
+            return
         try:
             await self.launch.start_or_tell(trigger, _firing(config, event, depth), moving, aloud=aloud)
         except ForgeError as error:
             log.exception("cannot start the workflow %s for an event", trigger.workflow_name)
             await self.launch.refuse(trigger, error.message, aloud=aloud)
+
+    async def _is_too_often(self, trigger: TriggerRow) -> bool:
+        """Workflows that answer each other's events multiply."""
+        since = now() - timedelta(minutes=1)
+        async with self.launch.database.read() as tx:
+            return await store.count_by_events(tx, trigger.workflow_id, since) >= MOST_A_MINUTE
 
 
 def _concerns(trigger: TriggerRow, config: EventTrigger, around: Circumstances) -> bool:

@@ -5,10 +5,9 @@ import hmac
 from datetime import datetime
 
 from forge.workflows.definition.models import WebhookTrigger
-from forge.workflows.triggers.deliveries import Delivery
+from forge.workflows.triggers.deliveries import TIMESTAMP_HEADER, Delivery
 
 SIGNATURE_HEADER = "x-hub-signature-256"
-TIMESTAMP_HEADER = "x-forge-timestamp"
 _NOBODY = b"nobody's secret"
 
 

@@ -170,3 +170,13 @@ async def end_cursor(tx: Tx, account_id: str) -> None:
 async def has_live_events(tx: Tx, account_id: str, *, but: str) -> bool:
     rows: Sequence[TriggerRow] = await list_live(tx, TriggerType.EVENT, account_id)
     return any(row.workflow_id != but for row in rows)
+
+
+async def count_by_events(tx: Tx, workflow_id: str, since: datetime) -> int:
+    """How many runs events have started."""
+    query = sa.select(sa.func.count()).where(
+        workflow_runs.c.workflow_id == workflow_id,
+        workflow_runs.c.created_at > since,
+        workflow_runs.c.trigger == TriggerType.EVENT.value,
+    )
+    return (await tx.execute(query)).scalar_one()
