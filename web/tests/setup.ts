@@ -6,3 +6,6 @@ configure({ asyncUtilTimeout: 30_000 });
 
 // jsdom has no layout, so it has no scrolling either.
 Element.prototype.scrollIntoView = () => undefined;
+
+// Nor has text a place in it, which CodeMirror measures.
+Range.prototype.getClientRects = () => [] as unknown as DOMRectList;

@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { useState } from "react";
 import { boxesOf, shownAs, stepsIn } from "@/features/workflows/canvas/boxes";
@@ -170,4 +170,16 @@ test("by keyboard: arrows walk, Enter opens, Ctrl-D copies, Delete takes away", 
   await userEvent.keyboard("{Delete}");
   expect(screen.queryByRole("button", { name: /^b_2\s*Wait/, hidden: true })).toBeNull();
   expect(screen.getByRole("button", { name: /^b\s*Wait/, hidden: true })).toBeInTheDocument();
+});
+
+test("who only looks folds a loop for themselves, and is offered no links to draw", async () => {
+  render(
+    <div style={{ width: 800, height: 600 }}>
+      <Canvas definition={NIGHTLY} selected={["each"]} onSelect={() => undefined} />
+    </div>,
+  );
+  fireEvent.click(await screen.findByLabelText("Fold each"));
+  expect(await screen.findByLabelText("Unfold each")).toBeInTheDocument();
+  expect(screen.queryByText("read")).toBeNull();
+  expect(document.querySelector(".react-flow__handle.connectable")).toBeNull();
 });

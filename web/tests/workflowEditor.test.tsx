@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { useState } from "react";
 import { asDefinition, type Definition, type StepType } from "@/features/workflows/definition/model";
@@ -171,7 +171,7 @@ test("what is drawn is saved over the version it was made from; a newer one is a
     },
   });
   openPage(<OpenedWorkflow workflow={workflow()} />);
-  await userEvent.click(await screen.findByRole("button", { name: /^Gather/, hidden: true }));
+  fireEvent.click(await screen.findByRole("button", { name: /^Gather/, hidden: true }));
   const panel = await screen.findByRole("region", { name: "Step Gather" });
   await userEvent.type(within(panel).getByLabelText("Name"), "!");
   expect(screen.getByText("not saved")).toBeInTheDocument();

@@ -12,6 +12,7 @@ import { LinkEdge } from "./LinkEdge";
 import { StepNode } from "./StepNode";
 import { STEP_TONE } from "./steps";
 import { useDropped } from "./useDropped";
+import { useFitted } from "./useFitted";
 import { useKeys } from "./useKeys";
 import { useLayout } from "./useLayout";
 import { useLinking } from "./useLinking";
@@ -21,8 +22,12 @@ import { Zoom } from "./Zoom";
 const NODES = { step: StepNode, frame: FrameNode };
 const EDGES = { link: LinkEdge };
 const FIT = { padding: 0.15, minZoom: 0.3, maxZoom: 1 };
+/** From here on a map helps whoever only looks. */
+const HARD_TO_SURVEY = 12;
 /** From here on only what is in sight is in the page. */
 const MANY = 150;
+
+type Folding = { ids: readonly string[]; isFolded: boolean };
 
 /** The steps of a workflow and what leads to what; with `onChange` to draw in, else to look at. */
 export function Canvas(view: CanvasView) {
@@ -33,10 +38,17 @@ export function Canvas(view: CanvasView) {
   );
 }
 
-function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChange }: CanvasView) {
+function Flow({ definition: given, marks, mistakes, selected, onSelect, onOpen, onChange }: CanvasView) {
   const box = useRef<HTMLDivElement>(null);
-  const layout = useLayout(definition);
   const isEditable = onChange !== undefined;
+  // Who only looks may fold as well; it changes what they see, and nothing else.
+  const [folds, setFolds] = useState<readonly Folding[]>([]);
+  const definition = useMemo(
+    () => folds.reduce((so, { ids, isFolded }) => folded(so, ids, isFolded), given),
+    [given, folds],
+  );
+  const layout = useLayout(definition);
+  const onMoveStart = useFitted(box, FIT, !isEditable);
   const [known, setKnown] = useState<ReadonlyMap<string, BoxNode>>(new Map());
   const drawn = useMemo(
     () => nodesOf(layout, { marks, mistakes, isEditable }, known),
@@ -53,9 +65,10 @@ function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChang
   const fold = useCallback<Fold>(
     (frame, isFolded) => {
       const ids = frame.kind === "loop" ? [frame.id] : frame.members.flatMap(stepsIn);
-      change(folded(definition, ids, isFolded));
+      if (onChange) onChange(folded(definition, ids, isFolded));
+      else setFolds((before) => [...before, { ids, isFolded }]);
     },
-    [definition, change],
+    [definition, onChange],
   );
   return (
     <FoldContext value={fold}>
@@ -85,6 +98,7 @@ function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChang
           isValidConnection={linking.isValid}
           onNodeDoubleClick={(_, node) => node.data.box.step && onOpen?.(node.id)}
           onPaneClick={() => onSelect([])}
+          onMoveStart={onMoveStart}
           nodesFocusable={false}
           edgesFocusable={false}
           disableKeyboardA11y
@@ -101,14 +115,16 @@ function Flow({ definition, marks, mistakes, selected, onSelect, onOpen, onChang
           attributionPosition="top-right"
         >
           <Background variant={BackgroundVariant.Dots} gap={18} size={1.5} />
-          <MiniMap<BoxNode>
-            pannable
-            zoomable
-            ariaLabel={null}
-            className="max-sm:hidden"
-            style={{ width: 150, height: 96, margin: 10 }}
-            nodeColor={colourOf}
-          />
+          {(isEditable || drawn.length > HARD_TO_SURVEY) && (
+            <MiniMap<BoxNode>
+              pannable
+              zoomable
+              ariaLabel={null}
+              className="max-sm:hidden"
+              style={{ width: 150, height: 96, margin: 10 }}
+              nodeColor={colourOf}
+            />
+          )}
           <Zoom fit={FIT} />
         </ReactFlow>
       </div>

@@ -16,7 +16,7 @@ const LOOKS = {
 } as const;
 
 /** A frame around steps: a loop around its body, a group, or what is done finally. */
-export const FrameNode = memo(function FrameNode({ data, selected }: NodeProps<BoxNode>) {
+export const FrameNode = memo(function FrameNode({ data, selected, isConnectable }: NodeProps<BoxNode>) {
   const { box, mark, mistakes } = data;
   const fold = useFold();
   const isLoop = box.kind === "loop";
@@ -38,8 +38,8 @@ export const FrameNode = memo(function FrameNode({ data, selected }: NodeProps<B
           {box.title}
         </span>
         {isLoop && mark && (
-          <span className="flex min-w-0 items-center gap-1.5 text-xs text-dim">
-            <State mark={mark} />
+          <span className="flex shrink-0 items-center gap-1.5 text-xs text-dim">
+            <State mark={mark} isShort={mark.status === "completed"} />
           </span>
         )}
         {mistakes > 0 && (
@@ -63,7 +63,7 @@ export const FrameNode = memo(function FrameNode({ data, selected }: NodeProps<B
           Nothing in it yet: drop a step here, or choose them at the right.
         </p>
       )}
-      {isLoop && <Handles type="loop" />}
+      {isLoop && <Handles type="loop" isConnectable={isConnectable} />}
     </div>
   );
 });

@@ -5,12 +5,17 @@ import { STEP_WORD } from "../words";
 import type { StepMark } from "./contract";
 import { STEP_TONE } from "./steps";
 
-/** How a step stands: a dot, its word, a note. */
-export function State({ mark: { status, note } }: { mark: StepMark }) {
+/** How a step stands: a dot, its word, a note. Where room is short, the word of what is done is only spoken. */
+export function State({ mark: { status, note }, isShort = false }: { mark: StepMark; isShort?: boolean }) {
   return (
     <>
       <Dot tone={STEP_TONE[status]} className="size-1.5" />
-      <span className={clsx("truncate", status === "completed" ? "text-dim" : INK[STEP_TONE[status]])}>
+      <span
+        className={clsx(
+          isShort ? "sr-only" : "truncate",
+          status === "completed" ? "text-dim" : INK[STEP_TONE[status]],
+        )}
+      >
         {STEP_WORD[status]}
       </span>
       {note && <span className="mono ml-auto truncate text-[11px]">{note}</span>}

@@ -12,7 +12,7 @@ import { State } from "./State";
 import { RING, STEP_LOOKS } from "./steps";
 
 /** One step, or a frame that is folded to the size of one. */
-export const StepNode = memo(function StepNode({ data, selected }: NodeProps<BoxNode>) {
+export const StepNode = memo(function StepNode({ data, selected, isConnectable }: NodeProps<BoxNode>) {
   const { box, mark, mistakes } = data;
   const look = box.step && STEP_LOOKS[box.step.type];
   const Icon = look?.icon ?? Group;
@@ -45,7 +45,7 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Box
         </span>
       )}
       {box.isFolded && <Unfold box={box} />}
-      <Handles type={box.step?.type ?? null} />
+      <Handles type={box.step?.type ?? null} isConnectable={isConnectable} />
     </div>
   );
 });
@@ -83,11 +83,11 @@ const SOURCES: Partial<Record<StepType, readonly [Way, string][]>> = {
 const PLAIN: readonly [Way, string][] = [["after", "50%"]];
 
 /** Where links begin and end: in above, out below, and for errors at the right. */
-export function Handles({ type }: { type: StepType | null }) {
+export function Handles({ type, isConnectable }: { type: StepType | null; isConnectable: boolean }) {
   const sources = (type && SOURCES[type]) ?? PLAIN;
   return (
     <>
-      <Handle id="in" type="target" position={Position.Top} />
+      <Handle id="in" type="target" position={Position.Top} isConnectable={isConnectable} />
       {sources.map(([way, left]) => (
         <Handle
           key={way}
@@ -95,10 +95,19 @@ export function Handles({ type }: { type: StepType | null }) {
           type="source"
           position={Position.Bottom}
           style={{ left }}
+          isConnectable={isConnectable}
           data-way={wordOf(way)}
         />
       ))}
-      {type && <Handle id="error" type="source" position={Position.Right} data-way="on error" />}
+      {type && (
+        <Handle
+          id="error"
+          type="source"
+          position={Position.Right}
+          isConnectable={isConnectable}
+          data-way="on error"
+        />
+      )}
     </>
   );
 }

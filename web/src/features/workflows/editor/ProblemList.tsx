@@ -8,7 +8,10 @@ type Props = { problems: readonly WorkflowPlace[]; open: (problem: WorkflowPlace
 /** What is wrong with the workflow, below the canvas. Each one leads to its step. */
 export function ProblemList({ problems, open }: Props) {
   const mistakes = problems.filter(({ is_warning: isWarning }) => !isWarning).length;
-  const words = `${count(mistakes, "mistake")}, ${count(problems.length - mistakes, "warning")}`;
+  const warnings = problems.length - mistakes;
+  const words = [mistakes > 0 && count(mistakes, "mistake"), warnings > 0 && count(warnings, "warning")]
+    .filter(Boolean)
+    .join(", ");
   return (
     <>
       <p role="status" className="sr-only">

@@ -11,7 +11,7 @@ export function Templates() {
       <h2 id="templates" className="mb-2 text-xs font-semibold text-dim">
         Begin with one of these
       </h2>
-      <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,240px),1fr))] gap-3">
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,300px),1fr))] gap-3">
         {templates.map(({ id, title, description }) => (
           <li key={id}>
             <Link

@@ -28,23 +28,21 @@ export function Actions({ run, status }: Props) {
   }
   return (
     <>
-      {status !== "completed" && <Retry run={run} />}
+      {status !== "completed" && (
+        <Retry run={run} from={status === "failed" ? "the failed step" : "where it stopped"} />
+      )}
       <Again run={run} />
     </>
   );
 }
 
-function Retry({ run }: { run: WorkflowRunDetail }) {
+function Retry({ run, from }: { run: WorkflowRunDetail; from: string }) {
   const navigate = useNavigate();
   const retry = useMutation({
     mutationFn: () => retryWorkflowRun(run.id),
     onSuccess: ({ run_id }) => navigate({ to: "/workflows/runs/$runId", params: { runId: run_id } }),
   });
-  useShortcut(
-    "t",
-    { label: "Retry from the failed step", group: "Run", enabled: !retry.isPending },
-    retry.mutate,
-  );
+  useShortcut("t", { label: `Retry from ${from}`, group: "Run", enabled: !retry.isPending }, retry.mutate);
   return (
     <Button
       look="primary"
@@ -52,7 +50,7 @@ function Retry({ run }: { run: WorkflowRunDetail }) {
       title="A new run: what was done is kept and not done again"
       onClick={() => retry.mutate()}
     >
-      <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:sr-only">from the failed step</span>{" "}
+      <RotateCcw size={13} aria-hidden /> Retry <span className="max-lg:sr-only">from {from}</span>{" "}
       <Kbd keys="t" />
     </Button>
   );
@@ -69,7 +67,7 @@ function Again({ run }: { run: WorkflowRunDetail }) {
   return (
     <>
       <Button onClick={() => setAsking(true)}>
-        <RotateCw size={13} aria-hidden /> Run again <Kbd keys="r" />
+        <RotateCw size={13} aria-hidden /> <span className="max-sm:sr-only">Run again</span> <Kbd keys="r" />
       </Button>
       {isAsking && (
         <StartDialog

@@ -18,7 +18,7 @@ export function Glance({ run, view, status }: Props) {
   return (
     <>
       <RunBadge status={status} />
-      <span className="mono shrink-0 text-dim" title="How long it took">
+      <span className="mono shrink-0 text-dim max-sm:hidden" title="How long it took">
         <RunTime run={times} />
       </span>
       <span className="flex min-w-0 items-center gap-3 text-dim max-md:hidden">

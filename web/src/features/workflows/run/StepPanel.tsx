@@ -13,7 +13,7 @@ import { Segmented } from "@/ui/Segmented";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { STEP_LOOKS, STEP_TONE } from "../canvas/steps";
 import { asDefinition, stepOf, titleOf } from "../definition/model";
-import { STEP_WORD } from "../words";
+import { isSettled, STEP_WORD } from "../words";
 import { Attempts } from "./Attempts";
 import { type Steps, siblingsOf } from "./marks";
 import { Conversation, StepLinks } from "./StepLinks";
@@ -148,7 +148,11 @@ function Details({ runId, step }: { runId: string; step: WorkflowStep }) {
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
       {found && part === "output" && <Conversation output={found.output} />}
       {found && part === "output" && (
-        <Value value={found.output} name={`${step.step}-output`} none="Nothing came out yet." />
+        <Value
+          value={found.output}
+          name={`${step.step}-output`}
+          none={isSettled(step.status) ? "Nothing came out." : "Nothing came out yet."}
+        />
       )}
       {found && part === "input" && (
         <Value value={found.input} name={`${step.step}-input`} none="Nothing went in." />

@@ -4,7 +4,8 @@ import { StartForm, type StartProps } from "./StartForm";
 
 /** What a run is to start with, asked over the page. */
 export function StartDialog({ title, ...form }: StartProps & { title: string }) {
-  const takes = Object.keys(form.inputs).length;
+  const inputs = Object.values(form.inputs);
+  const takes = inputs.length;
   return (
     <Modal
       open
@@ -14,7 +15,7 @@ export function StartDialog({ title, ...form }: StartProps & { title: string }) 
       title={title}
       description={
         takes > 0 ? (
-          "What is left empty has the value the workflow says."
+          inputs.some(({ required }) => !required) && "What is left empty has the value the workflow says."
         ) : (
           <InlineText text="It declares no inputs. What you give here, its steps find as `trigger`." />
         )

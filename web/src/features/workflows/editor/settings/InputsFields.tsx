@@ -49,10 +49,10 @@ export function InputsFields({ inputs, onChange }: Props) {
             />
           )}
           <JsonField
-            label={`Only one of these for ${name}`}
+            label={`Values of ${name}`}
             rows={1}
             placeholder='["small", "large"]'
-            hint="A list as JSON."
+            hint="A list as JSON, when it can only be one of a few."
             value={input.enum}
             references={[]}
             onChange={(value) =>
