@@ -224,3 +224,13 @@ async def test_every_step_is_told_in_the_run_s_stream(bench: Bench):
     run = await bench.run("told", [step("a", "wait", seconds=0), step("b", "wait", "a", seconds=0)])
     moved = [event.data["step"] for event in await bench.events(run) if event.type == "workflow.step"]
     assert [(one["key"], one["status"]) for one in moved] == [("a", "completed"), ("b", "completed")]
+
+
+@pytest.mark.parametrize("policy", ["queue", "cancel_previous"])
+async def test_a_workflow_that_calls_itself_does_not_wait_for_itself(bench: Bench, policy: str):
+    steps = [
+        step("again", "sub_workflow", workflow_name="one", input={"n": 1}, condition="!has(trigger.n)"),
+        step("end", "wait", "again", seconds=0),
+    ]
+    run = await bench.run("one", steps, concurrency=1, concurrency_policy=policy)
+    assert run["status"] == "completed", run["error"]

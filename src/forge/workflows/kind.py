@@ -19,6 +19,7 @@ from forge.runs.fencing import TakenOver, still_owned
 from forge.runs.journal import account_stream, run_stream
 from forge.runs.kinds import RunKind
 from forge.runs.models import Run
+from forge.runs.selecting import ancestors
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows import steps_store, store
@@ -138,7 +139,8 @@ class WorkflowKind:
         return fenced
 
     async def _take_turn(self, context: RunContext, loaded: _Loaded, pace: Pace, cancel: Cancel) -> None:
-        """No more runs of a workflow at a time than it says: those that came first go first."""
+        """No more runs of a workflow at a time than it says: those that came first go first. What a run is below waits for
+        it, and is not waited for."""
         limit = loaded.definition.concurrency
         has_begun = any(not row.summary.is_kept for row in loaded.steps.values())
         if limit is None or has_begun:
@@ -157,7 +159,9 @@ class WorkflowKind:
     @survives_outage
     async def _before(self, row: RunRow) -> list[str]:
         async with self._database.read() as tx:
-            return await store.active(tx, row.workflow_id, older_than=row)
+            above = await ancestors(tx, row.run_id)
+            active = await store.active(tx, row.workflow_id, older_than=row)
+        return [run_id for run_id in active if run_id not in above]
 
     @survives_outage
     async def _news(self, account_id: str) -> None:
