@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import Visitor, at_rest
 from tests.support.server import wait_until
 from tests.support.studio import open_studio
 
@@ -80,3 +80,70 @@ def test_the_page_of_an_agent(visit: Callable[..., Visitor], tmp_path: Path):
         visitor.open(f"/runs/{run_id}")
         expect(visitor.page.get_by_role("region", name="End")).to_be_visible()
         keep(visitor.page, "agent.png", tmp_path)
+
+
+DIGEST = """\
+name: weekly-letter
+description: Collects what happened, sums it up, and asks before it goes out.
+triggers:
+  - {type: cron, schedule: every monday at 9am, timezone: Europe/Berlin}
+inputs:
+  places: {type: array, default: [harbour, market, library]}
+steps:
+  - id: each
+    name: Each place
+    type: loop
+    config: {items: "{{ inputs.places }}", parallel: 3, body_steps: [look]}
+  - id: look
+    name: What happened there
+    type: code
+    config:
+      language: javascript
+      source: |
+        function run(input) {
+          console.log(`looked at the ${input.place}`);
+          return { place: input.place, news: input.place.length };
+        }
+      input: {place: "{{ loop.item }}"}
+  - id: enough
+    name: Enough for a letter?
+    type: conditional
+    depends_on: [each]
+    config: {condition: "size(inputs.places) > 2", then_steps: [review], else_steps: [later]}
+  - {id: later, name: Wait for more, type: wait, depends_on: [enough], config: {seconds: 3600}}
+  - id: review
+    name: May it go out?
+    type: approval
+    depends_on: [enough]
+    config:
+      prompt: |
+        News from **{{ size(inputs.places) }} places** are in this week's letter.
+
+        - the harbour has a new crane
+        - the market moves to Saturday
+        - the library lends tools
+  - {id: send, name: Send it, type: wait, depends_on: [review], config: {seconds: 1}}
+outputs: {places: "{{ inputs.places }}"}
+"""
+
+
+def test_the_pages_of_a_workflow(visit: Callable[..., Visitor], tmp_path: Path):
+    visitor = visit()
+    page, call = visitor.page, visitor.server.call
+    call("POST", "/api/v1/workflows", {"source": DIGEST})
+    visitor.open("/workflows/weekly-letter/edit")
+    page.locator('.react-flow__node[data-id="review"]').click()
+    expect(page.get_by_role("region", name="Step May it go out?")).to_be_visible()
+    at_rest(page)
+    keep(page, "workflow-canvas.png", tmp_path)
+    page.get_by_text("YAML", exact=True).click()
+    expect(page.get_by_text("name: weekly-letter")).to_be_visible()
+    keep(page, "workflow-yaml.png", tmp_path)
+    run_id = call("POST", "/api/v1/workflows/weekly-letter/trigger", {})["run_id"]
+    visitor.open(f"/workflows/runs/{run_id}")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    expect(page.get_by_role("treeitem", name="May it go out? waiting")).to_be_visible()
+    expect(page.locator("strong", has_text="3 places")).to_be_visible()
+    at_rest(page)
+    keep(page, "workflow-run.png", tmp_path)
+    call("POST", f"/api/v1/workflow-runs/{run_id}/cancel")

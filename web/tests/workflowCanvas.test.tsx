@@ -77,6 +77,19 @@ test("no two steps are drawn over each other, however many there are", () => {
   expect(clashes).toEqual([]);
 });
 
+test.each([[["yes", "no"]], [["no", "yes"]]])(
+  "what runs if it holds is at the left, where its way out is; the other at the right (%s)",
+  (order) => {
+    const choose: Step = {
+      id: "choose",
+      type: "conditional",
+      config: { type: "conditional", condition: "true", then_steps: ["yes"], else_steps: ["no"] },
+    };
+    const { rects } = layOut(flow([choose, ...order.map((id) => wait(id, ["choose"]))]));
+    expect(rectOf(rects, "yes").x).toBeLessThan(rectOf(rects, "no").x);
+  },
+);
+
 test("what people placed stays there, and a step they did not place is beside it", () => {
   const { rects } = layOut(flow([wait("a", [], { position: { x: 500, y: 300 } }), wait("b", ["a"])]));
   expect(rectOf(rects, "a")).toMatchObject({ x: 500, y: 300 });

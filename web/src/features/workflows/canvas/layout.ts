@@ -73,7 +73,8 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
     if (box.members.length > 0) inner.set(box.id, arranged(box.members, links));
     graph.setNode(box.id, { ...sizeOf(box, inner.get(box.id)) });
   }
-  for (const { from, to } of links) {
+  // Dagre puts what it is told last at the left, which is where the first way out of a box is.
+  for (const { from, to } of links.toReversed()) {
     const [source, target] = [holder.get(from), holder.get(to)];
     if (source && target && source !== target) graph.setEdge(source, target);
   }
