@@ -68,6 +68,7 @@ def test_a_skill_that_ran_when_the_server_died_is_not_run_again(
     give_skill(server)
     session_id = ask(server, "Run it")
     wait_until(lambda: ("ran", "running") in uses(messages(server, session_id)[-1]), what="a skill that runs")
+    wait_until(lambda: server.call("GET", "/api/v1/skills/slow/runs") != [], what="a note that it does")
     server.kill()
     server.start()
     answer = ended(server, session_id)
