@@ -76,7 +76,7 @@ def test_a_skill_that_ran_when_the_server_died_is_not_run_again(
     assert uses(answer) == [("opened", "done"), ("ran", "failed")]
     assert "was not run again" in answer["answer"]["skills_used"][-1]["output"]
     assert len(server.call("GET", "/api/v1/skills/slow/runs")) == 1
-    assert models.stats().paid == 4  # three turns and a title
+    wait_until(lambda: models.stats().paid == 4, what="a title beside the three turns")
 
 
 def test_answers_with_skills_survive_kills_at_any_instant(

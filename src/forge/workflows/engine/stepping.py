@@ -230,12 +230,13 @@ class Stepping:
 
 
 class _Telling:
-    """Tells that a step has begun, unless it is over at once."""
+    """Tells that a step has begun, unless it is over at once. A loop has begun before what is in it has."""
 
     def __init__(self, call: LiveCall) -> None:
         self._call = call
         self._task: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(SHORT_S, self._tell)
+        after_s = 0.0 if call.step.type is StepType.LOOP else SHORT_S
+        self._timer = asyncio.get_running_loop().call_later(after_s, self._tell)
 
     def _tell(self) -> None:
         self._task = asyncio.ensure_future(self._call.tell_start())
