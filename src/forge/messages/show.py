@@ -67,7 +67,9 @@ def _line(message: BotMessage) -> RenderableType:
     head.append_text(words(f" → {_recipient(message.recipient)}  {message.message_type}  ", FAINT))
     head.append_text(words(f"{ago(message.created_at, now())}  {message.id}", FAINT))
     failed = [one for one in message.deliveries if one.error]
-    return Group(head, Padding(words(as_text(message.body)), INDENT, expand=False), *map(_delivery, failed), Text())
+    return Group(
+        head, Padding(words(as_text(message.body)), INDENT, expand=False), *map(_delivery, failed), Text()
+    )
 
 
 def _delivery(delivery: Delivery) -> Text:
