@@ -1,9 +1,11 @@
 """`python -m benchmarks [NAMES] [--quick] [--results FOLDER]`: measure, print the table, keep the results."""
 
 import argparse
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from benchmarks import (
@@ -26,26 +28,31 @@ from benchmarks import (
 )
 from benchmarks.bench import Bench
 from benchmarks.contender import ROOT
-from benchmarks.machine import machine_facts
+from benchmarks.machine import Facts, machine_facts
+from benchmarks.quoting import quote
 from benchmarks.report import Result
 
-BENCHMARKS: dict[str, Callable[[Bench], Iterable[Result]]] = {
-    "runs": runs.measure,
-    "events": events.measure,
-    "fanout": fanout.measure,
-    "startup": startup.measure,
-    "memory": memory.measure,
-    "sandbox": sandbox.measure,
-    "search": search.measure,
-    "tokens": tokens.measure,
-    "cancel": cancel.measure,
-    "audit": audit.measure,
-    "chats": chats.measure,
-    "interviews": interviews.measure,
-    "recall": recall.measure,
-    "skills": skills.measure,
-    "workflows": workflows.measure,
+RESULTS = ROOT / "benchmarks/results"
+Measure = Callable[[Bench], Iterable[Result]]
+
+BENCHMARKS: dict[str, tuple[Measure, int]] = {
+    "runs": (runs.measure, 100),
+    "events": (events.measure, 50),
+    "fanout": (fanout.measure, 60),
+    "startup": (startup.measure, 30),
+    "memory": (memory.measure, 80),
+    "sandbox": (sandbox.measure, 30),
+    "search": (search.measure, 30),
+    "tokens": (tokens.measure, 20),
+    "cancel": (cancel.measure, 30),
+    "audit": (audit.measure, 60),
+    "chats": (chats.measure, 50),
+    "interviews": (interviews.measure, 40),
+    "recall": (recall.measure, 30),
+    "skills": (skills.measure, 50),
+    "workflows": (workflows.measure, 150),
 }
+"""With the seconds after which no further round begins: together, less than a quarter of an hour."""
 
 
 def main() -> None:
@@ -56,21 +63,40 @@ def main() -> None:
         print("; ".join(f"{name}: {value}" for name, value in facts.items()), flush=True)
         bench = Bench(Path(folder), quick=given.quick)
         try:
-            for name in given.names or BENCHMARKS:
-                results += _timed(name, bench)
+            failed = [name for name in given.names or BENCHMARKS if not _measure(name, bench, results)]
         finally:
             bench.close()
     print(f"\n{report.table(results)}")
     if given.results:
-        print(f"\nSaved as {report.save(given.results, facts, results).name}")
+        _keep(given.results, facts, results)
+    if failed:
+        sys.exit(f"Failed: {', '.join(failed)}")
 
 
-def _timed(name: str, bench: Bench) -> list[Result]:
+def _keep(folder: Path, facts: Facts, results: Sequence[Result]) -> None:
+    """Those in the repository are quoted by its README."""
+    path = report.save(folder, facts, results)
+    print(f"\nSaved as {path.name}")
+    if folder == RESULTS:
+        quote(ROOT / "README.md", report.load(path))
+
+
+def _measure(name: str, bench: Bench, results: list[Result]) -> bool:
+    """Whether it went well. What it said before it failed counts, and a line says why there is no more."""
     print(f"{name} ... ", end="", flush=True)
+    measure, seconds = BENCHMARKS[name]
     started = time.monotonic()
-    results = list(BENCHMARKS[name](bench))
-    print(f"{time.monotonic() - started:.0f} s", flush=True)
-    return results
+    bench.until = started + seconds
+    try:
+        results.extend(measure(bench))
+    except Exception as error:  # noqa: BLE001  (whatever breaks one of them, the others are measured)
+        traceback.print_exc()
+        why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        results.append(report.missing(name, "the rest of it", "", "-", f"failed: {why[:200]}"))
+        return False
+    finally:
+        print(f"{time.monotonic() - started:.0f} s", flush=True)
+    return True
 
 
 def _arguments() -> argparse.Namespace:
@@ -82,7 +108,7 @@ def _arguments() -> argparse.Namespace:
     if unknown := set(given.names) - set(BENCHMARKS):
         parser.error(f"there is no benchmark called {', '.join(sorted(unknown))}")
     if given.results is None and not given.quick:
-        given.results = ROOT / "benchmarks/results"
+        given.results = RESULTS
     return given
 
 

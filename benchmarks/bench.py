@@ -1,7 +1,9 @@
 """What every benchmark is given: a folder, a PostgreSQL, how many rounds; and how contenders take turns."""
 
 import itertools
-from collections.abc import Callable, Mapping
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +17,8 @@ Numbers = dict[str, float]
 class Bench:
     folder: Path
     quick: bool
+    until: float = math.inf
+    """On the monotonic clock: when the benchmark that is under way should be over."""
     _folders: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def size(self, full: int, quick: int) -> int:
@@ -36,13 +40,18 @@ class Bench:
             return f"sqlite:///{self.new_folder() / 'bench.db'}"
         return self.postgres.new_database()
 
-    def rounds(self, full: int) -> int:
-        return 1 if self.quick else full
+    def rounds(self, full: int) -> Iterator[int]:
+        """So many, or as many as there is time for; the first one anyway. A slow machine gets fewer, not a longer wait."""
+        began = time.monotonic()
+        for number in range(1 if self.quick else full):
+            if number and time.monotonic() + (time.monotonic() - began) / number > self.until:
+                return
+            yield number
 
     def in_turns(self, contenders: Mapping[str, Callable[[], Numbers]], *, rounds: int) -> "Rounds":
         """A round measures each, one right after another; the order turns around from round to round."""
         done: Rounds = []
-        for i in range(self.rounds(rounds)):
+        for i in self.rounds(rounds):
             names = list(contenders) if i % 2 == 0 else list(contenders)[::-1]
             done.append({name: contenders[name]() for name in names})
         return done

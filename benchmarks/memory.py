@@ -1,6 +1,5 @@
 """What Forge takes while it does nothing: memory and CPU, alone and with 1,000 runs waiting for an answer."""
 
-import json
 import os
 import re
 import time
@@ -12,7 +11,7 @@ import httpx2
 
 from benchmarks.bench import Bench, Numbers, pairs
 from benchmarks.report import Result, compare
-from benchmarks.startup import answering, wait_for
+from benchmarks.startup import answering, server_file, wait_for
 
 ROUNDS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -31,7 +30,7 @@ def measure(bench: Bench) -> Iterator[Result]:
             "peer waiting": stack.enter_context(_peer(bench, waiting)),
         }
         time.sleep(2)  # what starting left behind
-        rounds = [_watch(processes, window_s) for _ in range(bench.rounds(ROUNDS))]
+        rounds = [_watch(processes, window_s) for _ in bench.rounds(ROUNDS)]
     for state, what in (("idle", "idle"), ("waiting", f"{waiting} runs waiting")):
         for number, unit in LINES:
             compared = pairs(rounds, f"forge {state}", f"peer {state}", number)
@@ -43,13 +42,12 @@ def _forge(bench: Bench, waiting: int) -> Iterator[int]:
     """`forge serve` on SQLite."""
     data_dir = bench.new_folder() / "data"
     with answering("benchmarks.contenders.asking_server", "serve", "--data-dir", str(data_dir)) as server:
-        wait_for(lambda: (data_dir / "server.json").exists(), "the server's file")
         _start_waiting(data_dir, waiting)
         yield server.pid
 
 
 def _start_waiting(data_dir: Path, count: int) -> None:
-    found = json.loads((data_dir / "server.json").read_text())
+    found = server_file(data_dir)
     headers = {"Authorization": f"Bearer {found['key']}"}
     with httpx2.Client(base_url=f"{found['url']}/api/v1", headers=headers, timeout=60) as client:
         for _ in range(count):
@@ -67,10 +65,10 @@ def _peer(bench: Bench, waiting: int) -> Iterator[int]:
 
 
 def _watch(processes: dict[str, int], window_s: int) -> dict[str, Numbers]:
-    before = {name: _cpu_s(pid) for name, pid in processes.items()}
+    before = {name: cpu_s(pid) for name, pid in processes.items()}
     time.sleep(window_s)
     return {
-        name: {"memory": memory_mb(pid), "CPU": (_cpu_s(pid) - before[name]) / window_s * 100}
+        name: {"memory": memory_mb(pid), "CPU": (cpu_s(pid) - before[name]) / window_s * 100}
         for name, pid in processes.items()
     }
 
@@ -80,6 +78,6 @@ def memory_mb(pid: int) -> float:
     return int(found.group(1)) / 1024 if found else 0.0
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS

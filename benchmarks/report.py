@@ -72,16 +72,24 @@ HEAD = ("benchmark", "what", "ours", "beside", "its", "unit", "ratio", "rounds")
 
 def table(results: Iterable[Result]) -> str:
     """For a terminal: columns padded with spaces."""
-    rows = [HEAD, *(_cells(result) for result in results)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return columns([HEAD, *(_cells(result) for result in results)])
+
+
+def columns(table: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def rows(table: Sequence[Sequence[str]]) -> str:
+    """In Markdown; the first row is the head."""
+    head, *others = table
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *others))
 
 
 def markdown(saved: Saved) -> str:
     facts = "\n".join(f"- {name}: {value}" for name, value in saved["machine"].items())
-    rows = [HEAD, tuple("---" for _ in HEAD), *(_cells(result) for result in saved["results"])]
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    lines = rows([HEAD, *(_cells(result) for result in saved["results"])])
     return (
         "# Latest results\n\n"
         f"Written by `make bench` on {saved['measured']}; how to read it: [docs/benchmarks.md]"
@@ -95,7 +103,7 @@ def save(folder: Path, machine: Facts, results: Sequence[Result]) -> Path:
     today = datetime.now(UTC).date().isoformat()
     path = folder / f"{today}-{slug(machine)}.json"
     again = {result["name"] for result in results}
-    kept = [result for result in _load(path) if result["name"] not in again]
+    kept = [result for result in load(path) if result["name"] not in again]
     merged = sorted([*kept, *results], key=lambda result: result["name"])
     saved = Saved(measured=today, machine=machine, results=merged)
     folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +112,7 @@ def save(folder: Path, machine: Facts, results: Sequence[Result]) -> Path:
     return path
 
 
-def _load(path: Path) -> list[Result]:
+def load(path: Path) -> list[Result]:
     if not path.exists():
         return []
     saved: Mapping[str, list[Result]] = json.loads(path.read_text())
@@ -126,9 +134,9 @@ def _cells(result: Result) -> tuple[str, ...]:
     return (
         result["name"],
         result["what"],
-        _number(result["ours"]),
+        number(result["ours"]),
         result["against"],
-        _number(result["peer"]),
+        number(result["peer"]),
         result["unit"],
         f"{result['ratio']:.2f} x ({result['better']} is better)",
         str(len(result["rounds"])),
@@ -139,7 +147,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

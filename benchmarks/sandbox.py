@@ -32,7 +32,7 @@ def measure(bench: Bench) -> Iterator[Result]:
             return
         for what, argv in _commands().items():
             locked, bare = _contenders(runner, sandboxes, argv, workdir)
-            rounds = [(locked(), bare()) for _ in range(bench.rounds(ROUNDS))]
+            rounds = [(locked(), bare()) for _ in bench.rounds(ROUNDS)]
             yield compare("sandbox", f"{what}, {report.backend}", "ms", "less", "bare", rounds)
         times = [runner.run(_cancel(sandboxes, workdir)) for _ in range(bench.size(CANCELS, 5))]
         p50, p95 = median(times), quantiles(times, n=20)[-1]

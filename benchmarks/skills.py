@@ -65,7 +65,7 @@ def _beside_a_process(bench: Bench, runner: asyncio.Runner, crew: Crew, language
     calls = bench.size(CALLS, 20)
     runner.run(_call(crew, language))
     rounds: list[tuple[float, float]] = []
-    for _ in range(bench.rounds(ROUNDS)):
+    for _ in bench.rounds(ROUNDS):
         ours = [_timed(lambda: runner.run(_call(crew, language))) for _ in range(calls)]
         theirs = [_timed(bare) for _ in range(max(3, calls // 20))]
         rounds.append((median(ours), median(theirs)))

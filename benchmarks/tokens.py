@@ -29,7 +29,7 @@ NAIVE = "sending all of it again"
 
 
 def measure(bench: Bench) -> Iterator[Result]:
-    builds = [_both(bench.new_folder(), seed) for seed in range(bench.rounds(ROUNDS))]
+    builds = [_both(bench.new_folder(), seed) for seed in bench.rounds(ROUNDS)]
     for model, read in READS.items():
         rounds = [(_billed(ours, read), float(_sent(naive))) for ours, naive in builds]
         what = f"input of a {TURNS}-turn build, at {model}'s prices"

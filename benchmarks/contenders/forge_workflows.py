@@ -13,8 +13,8 @@ from forge.runs.opening import open_runs
 from forge.store.engine import Store
 from forge.store.schema import migrate
 from forge.telemetry import Metrics, NoTracing
-from forge.workflows.definition.models import CodeConfig
-from forge.workflows.engine.hands import Done, Hands, StepCall
+from forge.workflows.definition.models import CodeConfig, StepType
+from forge.workflows.engine.hands import Done, StepCall
 from forge.workflows.kind import Means, WorkflowKind
 from forge.workflows.knowing import Knowing
 from forge.workflows.models import WorkflowWish
@@ -60,7 +60,7 @@ async def main(url: str) -> None:
     async with open_runs(
         database, events, RunKinds(workflow.kind()), metrics, NoTracing(), keep_days=1
     ) as runs:
-        workflow.provide(Means(Hands({"code": Noop()}), never, never))
+        workflow.provide(Means({StepType.CODE: Noop()}, never, never))
         knowing = Knowing(database, no_names, no_names, no_names)
         workflows = Workflows(database, events, runs, knowing, OwnAddress("127.0.0.1", 1, "bench"))
         for shape in SIZES:

@@ -4,7 +4,10 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,8 +67,80 @@ def test_what_is_measured_again_replaces_only_its_own_lines(tmp_path):
     ]
 
 
+def test_one_that_fails_does_not_take_the_others_along(tmp_path, monkeypatch, capsys):
+    from benchmarks.report import compare
+
+    from benchmarks import __main__ as command
+
+    def breaks(_bench):
+        yield compare("breaks", "a part", "ms", "less", "floor", [(2, 1)])
+        raise RuntimeError("the disk is full")
+
+    def works(_bench):
+        yield compare("works", "all", "ms", "less", "floor", [(3, 1)])
+
+    monkeypatch.setattr(command, "BENCHMARKS", {"breaks": (breaks, 10), "works": (works, 10)})
+    monkeypatch.setattr(sys, "argv", ["bench", "--quick", "--results", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        command.main()
+
+    assert ended.value.code == "Failed: breaks"
+    (kept,) = tmp_path.glob("*.json")
+    lines = [(r["name"], r["what"], r["ratio"], r["note"]) for r in json.loads(kept.read_text())["results"]]
+    assert lines == [
+        ("breaks", "a part", 2.0, ""),
+        ("breaks", "the rest of it", None, "failed: the disk is full"),
+        ("works", "all", 3.0, ""),
+    ]
+    assert "the disk is full" in capsys.readouterr().out
+
+
+def test_a_round_begins_only_while_there_is_time_for_it(tmp_path):
+    from benchmarks.bench import Bench
+
+    in_time = Bench(tmp_path, quick=False, until=time.monotonic() + 60)
+    too_late = Bench(tmp_path, quick=False, until=time.monotonic() - 1)
+    in_a_hurry = Bench(tmp_path, quick=True)
+
+    assert [list(bench.rounds(3)) for bench in (in_time, too_late, in_a_hurry)] == [[0, 1, 2], [0], [0]]
+
+
+def test_all_of_them_have_their_time_within_a_quarter_of_an_hour():
+    from benchmarks.__main__ import BENCHMARKS
+
+    assert sum(seconds for _, seconds in BENCHMARKS.values()) < 14 * 60
+
+
 def test_an_unknown_benchmark_is_refused():
     done = bench("nonsense")
 
     assert done.returncode == 2
     assert "no benchmark called nonsense" in done.stderr
+
+
+def test_readme_quotes_what_was_measured_last():
+    from benchmarks.quoting import BEGIN, END, quoted
+    from benchmarks.report import load
+
+    newest = max((ROOT / "benchmarks/results").glob("*.json"))
+    shown = (ROOT / "README.md").read_text().partition(BEGIN)[2].partition(END)[0]
+
+    assert shown == quoted(load(newest)) + "\n"
+
+
+def test_what_is_quoted_is_rewritten_and_nothing_else(tmp_path):
+    from benchmarks.quoting import BEGIN, END, quote
+    from benchmarks.report import compare
+
+    readme = tmp_path / "README.md"
+    readme.write_text(f"# Before\n{BEGIN}old\n{END}After\n")
+
+    quote(
+        readme,
+        [compare("memory", "memory, idle", "MB", "less", "FastAPI + DBOS alone", [(120, 90), (130, 100)])],
+    )
+
+    assert readme.read_text() == (
+        f"# Before\n{BEGIN}|  | ours | beside | its | ratio |\n| --- | --- | --- | --- | --- |\n"
+        f"| memory, idle | 125 MB | FastAPI + DBOS alone | 95 MB | 1.32 (less is better) |\n{END}After\n"
+    )

@@ -1,0 +1,142 @@
+"""What people and programs do all day, each a coroutine that does it once and returns when it is over."""
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.interviewing import Person
+from websockets.asyncio.client import ClientConnection
+
+from benchmarks.soak.house import BOT, SKILL, WORKFLOW, House
+
+ENDS = ("run.completed", "run.failed", "run.cancelled")
+AT_ONCE = 5
+PAGES = (
+    "/api/v1/status",
+    "/api/v1/runs?limit=50",
+    "/api/v1/workflow-runs?limit=20",
+    f"/api/v1/bots/{BOT}/sessions",
+    f"/api/v1/skills/{SKILL}/runs",
+    "/api/v1/gates?limit=50",
+    "/api/v1/models/calls",
+)
+
+Act = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Habit:
+    """Something that is done every so often, whether or not the one before is over."""
+
+    every_s: float
+    act: Act
+
+
+@dataclass
+class People:
+    house: House
+    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    def habits(self) -> dict[str, Habit]:
+        return {
+            "self-test with a question": Habit(3, self.self_test),
+            "workflow of every kind of step": Habit(4, self.workflow),
+            "chat": Habit(3, self.chat),
+            "agent with a command": Habit(20, self.agent),
+            "audit": Habit(10, self.audit),
+            "skill": Habit(2, self.skill),
+            "interview that makes a bot": Habit(15, self.interview),
+            f"{AT_ONCE} sockets that come and go": Habit(2, self.sockets),
+            "pages": Habit(3, self.pages),
+        }
+
+    async def self_test(self) -> None:
+        given = {"ask": True, "child": True}
+        run = await self.house.post("/api/v1/runs", {"kind": "self_test", "input": given})
+        await self._until_completed(run["id"])
+
+    async def workflow(self) -> None:
+        submitted = await self.house.post(f"/api/v1/workflows/{WORKFLOW}/trigger")
+        await self._until_completed(submitted["run_id"])
+        await self.house.get(f"/api/v1/workflow-runs/{submitted['run_id']}/steps")
+
+    async def agent(self) -> None:
+        task = {"workspace_id": self.house.workspace_id, "task": "Write a note"}
+        await self._until_completed((await self.house.post("/api/v1/agents", task))["id"])
+
+    async def audit(self) -> None:
+        run = await self.house.post("/audit/run", {"workspace_id": self.house.project_id})
+        await self._until_completed(run["id"])
+
+    async def chat(self) -> None:
+        """Two questions in one conversation."""
+        session_id: str | None = None
+        async with self.house.socket() as socket:
+            for text in ("Talk to me.", "Go on."):
+                body = {"text": text, "session_id": session_id}
+                turn = await self.house.post(f"/api/v1/bots/{BOT}/chat", body)
+                session_id = turn["session"]["id"]
+                wanted = turn["answer"]["id"]
+                async for event in _follow(socket, f"session:{session_id}"):
+                    if event["type"] == "chat.answered" and event["data"]["answer"]["id"] == wanted:
+                        assert event["data"]["answer"]["status"] == "done", event["data"]["answer"]
+                        break
+
+    async def skill(self) -> None:
+        ran = await self.house.post(f"/api/v1/skills/{SKILL}/run", {"input": {"n": next(self._numbers)}})
+        assert ran["end"] == "done", ran
+
+    async def interview(self) -> None:
+        """To the end, with a socket beside it; the bot is deleted."""
+        person = Person(self.house.client)
+        await person.start(f"Write poems about the number {next(self._numbers)}")
+        async with self.house.socket(f"/ws/builder/{person.view['session_id']}"):
+            await person.to_the_end()
+            made = await person.make()
+        answer = await self.house.client.delete(f"/api/v1/bots/{made['bot_slug']}")
+        assert answer.is_success, answer.text
+
+    async def sockets(self) -> None:
+        """They look back a little; half of them say goodbye."""
+        stream, after = f"account:{self.house.account_id}", None
+        opened = [await self.house.socket().__aenter__() for _ in range(AT_ONCE)]
+        for socket in opened:
+            await _subscribe(socket, stream, after=after)
+            after = max(0, json.loads(await socket.recv())["last_seq"] - 100)
+        for number, socket in enumerate(opened):
+            if number % 2:
+                await socket.close()
+            else:
+                socket.transport.abort()
+                await socket.wait_closed()
+
+    async def pages(self) -> None:
+        for path in PAGES:
+            await self.house.get(path)
+
+    async def _until_completed(self, run_id: str) -> None:
+        """Whatever it asks is answered with its first option."""
+        async with self.house.socket() as socket:
+            async for event in _follow(socket, f"run:{run_id}"):
+                if event["type"] == "gate.opened":
+                    gate = event["data"]["gate"]
+                    answer = {"option": gate["options"][0]["id"], "shown_hash": gate["shown_hash"]}
+                    await self.house.post(f"/api/v1/gates/{gate['id']}/answer", answer)
+                if event["type"] in ENDS:
+                    assert event["type"] == "run.completed", event
+                    return
+
+
+async def _follow(socket: ClientConnection, stream: str) -> AsyncIterator[Any]:
+    await _subscribe(socket, stream, after=0)
+    async with asyncio.timeout(300):
+        async for text in socket:
+            for event in json.loads(text).get("events", []):
+                yield event
+
+
+async def _subscribe(socket: ClientConnection, stream: str, *, after: int | None) -> None:
+    await socket.send(json.dumps({"type": "subscribe", "stream": stream, "after": after}))

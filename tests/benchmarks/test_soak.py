@@ -1,0 +1,87 @@
+"""What a soak says about what it saw. How much a server takes, no test asks."""
+
+from collections import Counter
+
+from benchmarks.soak.load import Timed
+from benchmarks.soak.telling import grown, page
+from benchmarks.soak.verdict import HELD, PER_WORK, judge, judge_times
+from benchmarks.soak.watching import Sample
+
+MINUTES = 30
+
+
+def sample(at_s: float, **numbers: float) -> Sample:
+    """A second's worth of work each second, and nothing that grows but what is given."""
+    usual = dict.fromkeys(HELD, 100.0) | {name: 0.01 * at_s for name in PER_WORK}
+    return Sample(at_s, int(at_s), usual | numbers)
+
+
+def verdicts(**slopes: float) -> dict[str, str]:
+    """Of what grows by so much per hour."""
+    during = [
+        sample(at_s, **{name: 100 + slope * at_s / 3600 for name, slope in slopes.items()})
+        for at_s in range(0, MINUTES * 60, 5)
+    ]
+    return {line.what: line.verdict for line in judge(during[0], during, during[-1])}
+
+
+def test_what_stays_is_flat_and_what_is_kept_for_each_piece_of_work_is_steady():
+    assert set(verdicts().values()) == {"flat", "steady"}
+
+
+def test_what_grows_is_named():
+    found = verdicts(memory=200, tasks=10)
+
+    assert [name for name, verdict in found.items() if verdict == "grew"] == ["memory"]
+
+
+def test_a_line_has_its_slope_and_what_was_before_and_after():
+    during = [sample(at_s, memory=100 + at_s) for at_s in range(0, 300, 5)]
+
+    (line,) = [each for each in judge(sample(0), during, sample(300)) if each.what == "memory"]
+
+    assert (line.before, line.first, line.last, round(line.per_hour or 0), line.after) == (
+        100,
+        147.5,
+        347.5,
+        3600,
+        100,
+    )
+
+
+def test_work_that_takes_more_and_more_is_named():
+    during = [sample(at_s, CPU=0.01 * at_s + 0.0001 * at_s**2) for at_s in range(0, 300, 5)]
+
+    (line,) = [each for each in judge(during[0], during, during[-1]) if each.what.startswith("CPU")]
+
+    assert line.verdict == "grew"
+    assert line.last > 2 * line.first
+
+
+def test_times_are_shown_and_not_judged():
+    timed = [Timed("chat", at_s, 10 if at_s < 50 else 1000) for at_s in range(100)]
+
+    (line,) = judge_times(timed, 100)
+
+    assert (line.what, line.first, line.last, line.verdict) == (
+        "chat, p50 of 100",
+        10,
+        1000,
+        "for information",
+    )
+
+
+def test_the_page_has_a_row_for_each_line():
+    during = [sample(at_s) for at_s in range(0, 300, 5)]
+    lines = judge(during[0], during, during[-1])
+
+    told = page(lines, {"cores": "2"}, 30, Counter({"chat": 7}), failures=1)
+
+    assert "7 times chat; failed: 1." in told
+    assert [row.split(" | ")[0] for row in told.splitlines() if row.startswith("|")][2:] == [
+        f"| {line.what}" for line in lines
+    ]
+
+
+def test_what_there_is_more_of_is_told_with_the_most_first():
+    assert grown({"a": 1, "b": 5}, {"a": 3, "b": 5, "c": 10}) == "c +10, a +2"
