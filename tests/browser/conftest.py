@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,18 +58,22 @@ PAGES = {
 """Every page, and the heading that comes with its content."""
 
 
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """The machine's own Chromium if it has one, else the one Playwright brought.
-
-    Ended with the last browser test: while it lives, Playwright's own event loop runs in this thread.
-    """
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """The machine's own Chromium if it has one, else the one Playwright brought."""
     found = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=OPTIONS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    """Ended with the last browser test: while it lives, Playwright's own event loop runs in this thread."""
+    with open_browser() as opened:
+        yield opened
 
 
 @dataclass(frozen=True)
@@ -103,14 +108,16 @@ class Visitor:
 def at_rest(page: Page) -> None:
     """The page has done all it had to do: drawn what it knows, bound its keys, ended what moves."""
     page.evaluate(f"() => new Promise(done => {IDLE})")
-    page.evaluate(f"() => Promise.allSettled(({MOVING})().map(one => one.finished)).then(() => null)")
+    page.evaluate(f"() => Promise.race([({MOVING})(), {LATEST}]).then(() => null)")
 
 
-IDLE = "requestAnimationFrame(() => requestIdleCallback(() => done()))"
+IDLE = "requestAnimationFrame(() => requestIdleCallback(() => done(), { timeout: 5000 }))"
 """In a new frame: without one, a page that has nothing to draw may never count as idle."""
-MOVING = """() => document.getAnimations().filter(
+LATEST = "new Promise(done => setTimeout(done, 5000))"
+"""What moves for longer is not on its way to rest: a browser that is too busy to draw may leave it as it is."""
+MOVING = """() => Promise.allSettled(document.getAnimations().filter(
     one => one.playState === "running" && one.effect.getComputedTiming().iterations !== Infinity
-)"""
+).map(one => one.finished))"""
 
 
 class Ear:

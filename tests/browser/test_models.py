@@ -45,7 +45,7 @@ def test_from_no_key_to_a_model_that_answers(visit: Visit, scripted: ModelServer
     page = visit().page
     page.goto(page.url + "settings/models")
     first_steps = page.get_by_role("region", name="No model can be called yet")
-    expect(first_steps).to_contain_text("forge demo")
+    expect(first_steps).to_contain_text("forge models serve")
 
     add_provider(page, "demo", scripted.url, "DEMO_KEY")
     demo = item(page, "Providers", "demo")

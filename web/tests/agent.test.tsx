@@ -49,8 +49,10 @@ test("unfolded it has all that went in and came out, to be copied", async () => 
   ];
   render(<Pieces events={events} />);
   await userEvent.click(screen.getByRole("button", { name: /write_file/ }));
-  expect(screen.getByRole("region", { name: "Input" }).textContent).toBe("path: app.py\ncontent:\none\ntwo");
-  expect(screen.getByRole("region", { name: "Output" }).textContent).toBe("made app.py");
+  expect(screen.getByRole("region", { name: /^Input of/ }).textContent).toBe(
+    "path: app.py\ncontent:\none\ntwo",
+  );
+  expect(screen.getByRole("region", { name: /^Output of/ }).textContent).toBe("made app.py");
   expect(screen.getByRole("button", { name: "Copy output" })).toBeInTheDocument();
 });
 

@@ -49,7 +49,7 @@ describe("of an answer", () => {
   test("each use is a chip that unfolds to what went in and came out", async () => {
     show(<SkillsUsed uses={[use(), use({ id: "2", state: "failed", output: "No network." })]} isWriting />);
     const [done, failed] = screen.getAllByRole("listitem");
-    expect(done).toHaveTextContent(/ran.*weather.*ok.*12 ms/);
+    expect(done).toHaveTextContent(/ran.*weather.*ok.*12ms/);
     expect(done).toHaveTextContent(/Input.*"city":"Oslo".*Output.*"celsius":3/);
     expect(failed).toHaveTextContent(/failed.*Error.*No network\./);
   });

@@ -53,14 +53,18 @@ describe("writing", () => {
   });
 
   test("a refusal is said with what to do, and what was typed is kept", async () => {
-    const refusal = { code: "model_key", message: "There is no key for demo.", hint: "Run `forge demo`." };
+    const refusal = {
+      code: "model_key",
+      message: "There is no key for demo.",
+      hint: "Run `forge models serve`.",
+    };
     served({ "POST /api/v1/bots/iris/chat": { status: 403, errors: [refusal] } });
     openChat(bot());
     await connect();
     await log();
     await userEvent.type(await field(), "Hello{Enter}");
     const alert = await screen.findByRole("alert");
-    expect(alert).toHaveTextContent(/There is no key for demo.*Run forge demo/);
+    expect(alert).toHaveTextContent(/There is no key for demo.*Run forge models serve/);
     expect(within(alert).getByRole("link")).toHaveAttribute("href", "/settings/models");
     expect(await field()).toHaveValue("Hello");
   });

@@ -6,7 +6,7 @@ import type { FileState } from "@/api/types";
 import { fileStateQuery } from "@/api/versions";
 import { afterSave, baseOf, type Draft, edited, isOutdated, withDraft } from "@/features/bots/soul/draft";
 import { FileEditor } from "@/features/bots/soul/FileEditor";
-import type { EditorMark } from "@/ui/editor/Editor";
+import type { Mistake } from "@/ui/editor/mistake";
 import { Toaster } from "@/ui/Toaster";
 import { beWide, diff, file } from "./bots";
 import { serve } from "./server";
@@ -21,7 +21,7 @@ vi.mock("@/ui/editor/Editor", () => ({
   }: {
     label: string;
     text: string;
-    marks: readonly EditorMark[];
+    marks: readonly Mistake[];
     onChange: (text: string) => void;
   }) => (
     <textarea

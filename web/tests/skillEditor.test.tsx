@@ -78,7 +78,8 @@ test("files stand in the order in which they matter", () => {
 test.each([
   ["ok-name", true],
   ["Bad", false],
-  ["new", false],
+  ["new", true],
+  ["_new", false],
   ["a--b", false],
   ["x".repeat(65), false],
 ])("a skill called %s: %s", (name, isRight) => {

@@ -90,6 +90,17 @@ test.each([[["yes", "no"]], [["no", "yes"]]])(
   },
 );
 
+test("what follows a condition either way is between its two ways", () => {
+  const choose: Step = {
+    id: "choose",
+    type: "conditional",
+    config: { type: "conditional", condition: "true", then_steps: ["yes"], else_steps: ["no"] },
+  };
+  const { rects } = layOut(flow([choose, wait("next", ["choose"]), wait("yes"), wait("no")]));
+  const places = ["yes", "next", "no"].map((id) => rectOf(rects, id).x);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
 test("what people placed stays there, and a step they did not place is beside it", () => {
   const { rects } = layOut(flow([wait("a", [], { position: { x: 500, y: 300 } }), wait("b", ["a"])]));
   expect(rectOf(rects, "a")).toMatchObject({ x: 500, y: 300 });

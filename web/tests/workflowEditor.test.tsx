@@ -176,7 +176,7 @@ test("what is drawn is saved over the version it was made from; a newer one is a
   await userEvent.type(within(panel).getByLabelText("Name"), "!");
   expect(screen.getByText("not saved")).toBeInTheDocument();
   await userEvent.click(screen.getByRole("button", { name: /Save/ }));
-  await userEvent.click(await screen.findByRole("button", { name: "Save mine over it" }));
+  await userEvent.click(await screen.findByRole("button", { name: "Save mine on top" }));
   expect(await screen.findByText("saved")).toBeInTheDocument();
   const [first, second] = await bodyOf(requests, "PUT");
   expect(first).toMatchObject({ source: "name: digest\n", expected_number: 3 });

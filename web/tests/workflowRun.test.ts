@@ -1,6 +1,6 @@
 import type { Event, WorkflowStep } from "@/api/types";
 import { foldRun, NOTHING_YET } from "@/features/workflows/run/fold";
-import { costOf, keyOf, marksOf, siblingsOf } from "@/features/workflows/run/marks";
+import { costOf, iterationsOf, keyOf, marksOf, siblingsOf } from "@/features/workflows/run/marks";
 import { rowsOf } from "@/features/workflows/run/rows";
 import { event, gate, time } from "./events";
 import { DIGEST, moved, step } from "./workflowViews";
@@ -188,6 +188,17 @@ test("from a step of a loop there is a way to the same step in other iterations,
   ]);
   expect(siblingsOf(LOOPED, "each[1]/fetch")).toEqual(["each[0]/fetch", "each[1]/fetch"]);
   expect(siblingsOf(LOOPED, "gather")).toEqual([]);
+});
+
+test("a loop did what its own steps did, each time; what a loop in it did is of that one", () => {
+  const keysOf = (loop: string) =>
+    iterationsOf(LOOPED, loop).map(({ number, steps }) => [number, ...steps.map(({ key }) => key)]);
+  expect(keysOf("each")).toEqual([
+    [0, "each[0]/inner", "each[0]/fetch"],
+    [1, "each[1]/fetch"],
+  ]);
+  expect(keysOf("each[0]/inner").map(([number]) => number)).toEqual([0, 9, 10]);
+  expect(keysOf("fetch")).toEqual([]);
 });
 
 test("what was kept was paid before", () => {

@@ -9,7 +9,7 @@ import {
 import { render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { summaryOf } from "@/features/workflows/list/Strip";
-import { fits, readShelf } from "@/features/workflows/list/shelf";
+import { fits, readShelf, shownOf } from "@/features/workflows/list/shelf";
 import { readPair } from "@/features/workflows/page/pair";
 import { fieldsOf, readTyped, typedOf } from "@/features/workflows/start/form";
 import { StartSaved } from "@/features/workflows/start/StartSaved";
@@ -86,6 +86,11 @@ test("a workflow fits when every word is in it, and when it is switched so", () 
     false,
   ]);
   expect([fits(found, { show: "on" }), fits(found, { show: "off" })]).toEqual([true, false]);
+});
+
+test("a workflow that waits for somebody is the first that is shown", () => {
+  const [one, two, three] = [card({ id: "1" }), card({ id: "2", open_gates: 1 }), card({ id: "3" })];
+  expect(shownOf([one, two, three], {})).toEqual([two, one, three]);
 });
 
 test("the next run is the earliest of its triggers, and never of one that is off", () => {

@@ -1,13 +1,6 @@
 /** Giving an agent a task, and telling it something while it works. Watching one is watching its run. */
-import { queryOptions } from "@tanstack/react-query";
 import { http, unwrap } from "./client";
-import type { AgentLimits, AgentRole, Interjection, ModelRole, Run } from "./types";
-
-/** Which models work for which role. Part of what the settings show, so a change there makes it stale. */
-export const rolesQuery = queryOptions<ModelRole[]>({
-  queryKey: ["models", "roles"],
-  queryFn: async ({ signal }) => (await unwrap(http.GET("/api/v1/models", { signal }))).roles,
-});
+import type { AgentLimits, AgentRole, Interjection, Run } from "./types";
 
 export type NewAgent = { workspaceId: string; task: string; role: AgentRole; turns: number };
 

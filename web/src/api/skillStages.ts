@@ -1,5 +1,4 @@
 /** Getting skills in: what was fetched waits as a stage, and is installed by a second request. */
-import { queryOptions } from "@tanstack/react-query";
 import { accepted, http, unwrap } from "./client";
 import type { InstalledSkill, InstallWish, SkillSource, StagedSkills } from "./types";
 
@@ -19,15 +18,6 @@ export function uploadSkills({ name, folder, data }: Archive): Promise<StagedSki
       bodySerializer: (body: unknown) => body as Blob,
     }),
   );
-}
-
-export function stageQuery(id: string) {
-  return queryOptions<StagedSkills>({
-    queryKey: ["skill-stage", id],
-    queryFn: ({ signal }) =>
-      unwrap(http.GET("/api/v1/skill-stages/{stage}", { params: { path: { stage: id } }, signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
 }
 
 /** Fetches an installed skill again from where it came from. */

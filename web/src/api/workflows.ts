@@ -29,13 +29,6 @@ export const templatesQuery = queryOptions<WorkflowTemplate[]>({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** The JSON Schema of definitions. */
-export const workflowSchemaQuery = queryOptions<Record<string, unknown>>({
-  queryKey: ["workflow-schema"],
-  queryFn: ({ signal }) => unwrap(http.GET("/api/v1/workflows/schema", { signal })),
-  staleTime: Number.POSITIVE_INFINITY,
-});
-
 const named = (ref: string) => ({ path: { ref } });
 
 /** `ref` is a name or an id. Everything about one workflow is kept under `["workflow", ref]`. */

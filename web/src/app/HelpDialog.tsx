@@ -16,7 +16,8 @@ export function HelpDialog({ open, onOpenChange }: Props) {
 function ShortcutTable({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const groups = [...new Set(shortcuts.map((shortcut) => shortcut.group))];
   return (
-    <div className="mt-3 gap-8 sm:columns-2">
+    // It can be reached by keyboard, so that it can be scrolled.
+    <section aria-label="Shortcuts" tabIndex={0} className="mt-3 gap-8 outline-none sm:columns-2">
       {groups.map((group) => (
         <section key={group} aria-label={group} className="mb-4 break-inside-avoid">
           <h3 className="mb-1 text-xs font-semibold text-dim">{group}</h3>
@@ -34,6 +35,6 @@ function ShortcutTable({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
           </dl>
         </section>
       ))}
-    </div>
+    </section>
   );
 }

@@ -11,6 +11,7 @@ import { shortcuts, useShortcut } from "@/ui/shortcuts";
 import { toast } from "@/ui/toast";
 import { AREAS } from "./areas";
 import { Connection } from "./Connection";
+import { FRAME, SIDE } from "./frame";
 import type { Overlay } from "./overlay";
 import { Sidebar } from "./Sidebar";
 
@@ -47,14 +48,14 @@ export function Shell() {
     [],
   );
   return (
-    <div className="grid h-dvh lg:grid-cols-[216px_minmax(0,1fr)]">
+    <div className={FRAME}>
       <a
         href="#main"
         className="absolute top-2 left-2 z-60 -translate-y-12 rounded-md bg-ink px-3 py-1 text-bg focus:translate-y-0"
       >
         Skip to the content
       </a>
-      <div className="border-r border-line max-lg:hidden">
+      <div className={SIDE}>
         <Sidebar open={show} />
       </div>
       <main ref={main} id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-col outline-none">
@@ -89,8 +90,8 @@ function useKeyboard(show: (overlay: Overlay) => void): void {
     window.addEventListener("keydown", shortcuts.handle);
     return () => window.removeEventListener("keydown", shortcuts.handle);
   }, []);
-  useShortcut("mod+k", { label: "Search or run", group: "Forge" }, () => show("palette"));
-  useShortcut("?", { label: "Keyboard shortcuts", group: "Forge" }, () => show("help"));
+  useShortcut("mod+k", { label: "Search or run", group: "Everywhere" }, () => show("palette"));
+  useShortcut("?", { label: "Keyboard shortcuts", group: "Everywhere" }, () => show("help"));
   useEffect(() => {
     const unbind = AREAS.map(({ label, nav }: Area) =>
       shortcuts.bind({

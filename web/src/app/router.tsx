@@ -2,9 +2,11 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRoute, createRouter } from "@tanstack/react-router";
 import { rootRoute, shellRoute } from "@/area";
 import { loginRoute } from "@/features/login/routes";
+import { PendingPage } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { AREAS } from "./areas";
 import { NotFound } from "./NotFound";
+import { Opening } from "./Opening";
 import { RouteError, ShellError } from "./RouteError";
 import { Shell } from "./Shell";
 
@@ -12,8 +14,10 @@ import { Shell } from "./Shell";
 const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: "$", component: NotFound });
 
 const pages = AREAS.flatMap((area) => [...area.routes]);
-const shell = shellRoute.update({ component: Shell, errorComponent: ShellError });
-const routeTree = rootRoute.addChildren([loginRoute, shell.addChildren([...pages, unknownRoute])]);
+for (const page of pages) page.update({ pendingComponent: PendingPage });
+const shell = shellRoute.update({ component: Shell, errorComponent: ShellError, pendingComponent: Opening });
+const root = rootRoute.update({ pendingComponent: Opening });
+const routeTree = root.addChildren([loginRoute, shell.addChildren([...pages, unknownRoute])]);
 
 export function makeRouter(queries: QueryClient) {
   return createRouter({

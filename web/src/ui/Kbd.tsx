@@ -1,14 +1,18 @@
+import { clsx } from "clsx";
 import { keyNames } from "./keys";
 
 /**
  * The keys of a shortcut as they are printed on the keyboard: `mod+k`, `g h`, `?`. Beside a control they are
- * for the eye only; in the list of shortcuts they are read out too.
+ * for the eye only, and only where there is room; in the list of shortcuts they are always there, and read out too.
  */
 export function Kbd({ keys, isSpoken = false }: { keys: string; isSpoken?: boolean }) {
   return (
     <span
       aria-hidden={!isSpoken}
-      className="inline-flex shrink-0 items-center gap-0.5 align-middle max-sm:hidden pointer-coarse:hidden"
+      className={clsx(
+        "inline-flex shrink-0 items-center gap-0.5 align-middle",
+        !isSpoken && "max-sm:hidden pointer-coarse:hidden",
+      )}
     >
       {keyNames(keys).map((name) => (
         <kbd

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { createContext, type ReactNode, useContext } from "react";
+import { Skeleton, SkeletonRows } from "./Skeleton";
 
 /** What the shell adds to every page's header: the way to the menu on the left, the connection on the right. */
 export type Chrome = { start: ReactNode; end: ReactNode };
@@ -10,23 +11,24 @@ type Crumb = { label: string; to: string };
 /** A page: its header with breadcrumbs, state and actions, and a body that scrolls. */
 export function Page({
   title,
+  titleTo,
   crumbs = [],
   state,
   actions,
   children,
 }: {
   title: string;
+  /** The page of what this one is named after, when that is another page. */
+  titleTo?: string;
   crumbs?: readonly Crumb[];
   state?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  const chrome = useContext(ChromeContext);
   return (
     <>
       <title>{`${title} · Forge`}</title>
-      <header className="flex h-11 shrink-0 items-center gap-2 border-b border-line px-4 max-sm:px-2">
-        {chrome.start}
+      <Header actions={actions}>
         <nav aria-label="Breadcrumb" className="flex min-w-0 items-center gap-2">
           {crumbs.map((crumb) => (
             <span key={crumb.to} className="flex items-center gap-2 text-dim max-sm:hidden">
@@ -38,15 +40,45 @@ export function Page({
               </span>
             </span>
           ))}
-          <h1 className="truncate font-semibold">{title}</h1>
+          <h1 className="truncate font-semibold">
+            {titleTo ? (
+              <Link to={titleTo} className="rounded-sm underline-offset-2 hover:underline">
+                {title}
+              </Link>
+            ) : (
+              title
+            )}
+          </h1>
         </nav>
         {state}
-        <div className="ml-auto flex shrink-0 items-center gap-2">
-          {actions}
-          {chrome.end}
-        </div>
-      </header>
+      </Header>
       <div className="min-h-0 flex-1 overflow-auto">{children}</div>
     </>
+  );
+}
+
+/** A page that is on its way. Its header is there already, so nothing moves when it comes. */
+export function PendingPage() {
+  return (
+    <>
+      <Header>
+        <Skeleton className="appear-late w-40" />
+      </Header>
+      <SkeletonRows rows={8} label="Loading the page" />
+    </>
+  );
+}
+
+function Header({ actions, children }: { actions?: ReactNode; children: ReactNode }) {
+  const chrome = useContext(ChromeContext);
+  return (
+    <header className="flex h-11 shrink-0 items-center gap-2 border-b border-line px-4 max-sm:px-2">
+      {chrome.start}
+      {children}
+      <div className="ml-auto flex shrink-0 items-center gap-2">
+        {actions}
+        {chrome.end}
+      </div>
+    </header>
   );
 }

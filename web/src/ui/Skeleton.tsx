@@ -13,9 +13,9 @@ export function SkeletonRows({ rows = 4, label = "Loading" }: { rows?: number; l
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
         <div key={index} className="flex h-9 items-center gap-3 px-3">
-          <Skeleton className="size-2 rounded-full" />
+          <span aria-hidden className="size-2 shrink-0 rounded-full bg-raised" />
           <Skeleton className={WIDTHS[index % WIDTHS.length] ?? ""} />
-          <Skeleton className="ml-auto w-12" />
+          <Skeleton className="ml-auto w-12 shrink-0" />
         </div>
       ))}
     </div>

@@ -26,3 +26,14 @@ const TYPED_IN = "input:not([type=checkbox],[type=radio],[type=button],[type=sub
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_IN));
 }
+
+type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey"> & { preventDefault: () => void };
+
+/** For a field in which Enter is a new line: Ctrl+Enter, or Cmd+Enter, sends what it holds. */
+export function onSend(send: () => void): (event: Pressed) => void {
+  return (event) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    send();
+  };
+}

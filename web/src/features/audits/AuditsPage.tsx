@@ -8,9 +8,11 @@ import type { Run } from "@/api/types";
 import { PartBadge } from "@/ui/audit/PartBadge";
 import { StateWord, VerdictWord } from "@/ui/audit/Verdict";
 import { Button } from "@/ui/Button";
+import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Kbd } from "@/ui/Kbd";
+import { LoadMore } from "@/ui/LoadMore";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
@@ -52,13 +54,7 @@ export function AuditsPage() {
         />
       )}
       {runs.length > 0 && <List runs={runs} />}
-      {query.hasNextPage && (
-        <div className="flex justify-center p-3">
-          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={query} />
       {isStarting && <StartAudit close={() => setStarting(false)} />}
     </Page>
   );
@@ -105,14 +101,12 @@ function AuditRow({ run }: { run: Run }) {
 }
 
 /** What was looked at, what is to blame, and how much there is of it. */
-function Reason({ said: { part, blocking, findings: count } }: { said: Said }) {
+function Reason({ said: { part, blocking, findings } }: { said: Said }) {
   return (
     <span className="mono flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 text-dim max-sm:max-w-full">
       {part && <PartBadge part={part} />}
       {blocking.length > 0 && <span className="text-bad">{blocking.join(" ")}</span>}
-      <span className="whitespace-nowrap sm:ml-auto">{findings(count)}</span>
+      <span className="whitespace-nowrap sm:ml-auto">{count(findings, "finding")}</span>
     </span>
   );
 }
-
-const findings = (count: number): string => (count === 1 ? "1 finding" : `${count} findings`);

@@ -3,13 +3,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { SquareCheckBig } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { auditRootsQuery, startAudit } from "@/api/audits";
-import { ApiError } from "@/api/client";
 import { workspacesQuery } from "@/api/workspaces";
-import { Button } from "@/ui/Button";
 import { CheckField } from "@/ui/CheckField";
 import { Field, TextArea } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { InlineText } from "@/ui/InlineText";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
 import { allowance, BLANK, bodyOf, type Form, isReady, recording } from "./wish";
@@ -78,15 +78,10 @@ function AuditForm({ close }: { close: () => void }) {
           onChange={(ledger) => change({ ledger })}
         />
       </div>
-      {start.error && <Problem error={start.error} />}
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!isComplete || start.isPending}>
-          <SquareCheckBig size={13} aria-hidden /> Start
-        </Button>
-      </div>
+      <Refusal error={start.error} />
+      <FormActions close={close} isReady={isComplete && !start.isPending}>
+        <SquareCheckBig size={13} aria-hidden /> Start
+      </FormActions>
     </form>
   );
 }
@@ -186,14 +181,5 @@ function ChangeFields({ form, change }: Part) {
         />
       </div>
     </>
-  );
-}
-
-function Problem({ error }: { error: Error }) {
-  const hint = error instanceof ApiError ? error.hint : null;
-  return (
-    <p role="alert" className="text-bad">
-      {error.message} {hint && <InlineText text={hint} />}
-    </p>
   );
 }

@@ -3,10 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { clsx } from "clsx";
 import { useId } from "react";
 import { modelsQuery } from "@/api/models";
-import type { BotCategory } from "@/api/types";
 import { Avatar } from "@/ui/Avatar";
 import { Field, TextArea } from "@/ui/Field";
-import { Select } from "@/ui/Select";
+import { SelectField } from "@/ui/SelectField";
 import { CATEGORIES, defaultModel, type Form, type Mistakes } from "./form";
 
 export type FormPart = { form: Form; mistakes: Mistakes; change: (changed: Partial<Form>) => void };
@@ -23,18 +22,12 @@ export function AboutFields({ form, mistakes, change }: FormPart) {
         onChange={(event) => change({ description: event.target.value })}
       />
       <div className="grid gap-3 sm:grid-cols-2">
-        <div>
-          <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
-            Category
-          </span>
-          <Select
-            label="Category"
-            className="w-full [&>select]:h-8"
-            value={form.category}
-            options={CATEGORIES}
-            onChange={(value) => change({ category: value as BotCategory })}
-          />
-        </div>
+        <SelectField
+          label="Category"
+          value={form.category}
+          options={CATEGORIES}
+          onChange={(category) => change({ category })}
+        />
         <Field
           label="Tags"
           placeholder="writing, releases"
@@ -91,7 +84,7 @@ export function LookFields({ form, change }: FormPart) {
           onChange={(event) => change({ avatar: event.target.value })}
           action={<Avatar of={{ avatar: form.avatar || "🤖", colour: form.colour || "#e2703a" }} />}
         />
-        <div className="mt-1.5 flex flex-wrap gap-0.5">
+        <div className="mt-1.5 grid w-fit grid-cols-5 gap-0.5">
           {FACES.map((face) => (
             <button
               key={face}
@@ -108,7 +101,7 @@ export function LookFields({ form, change }: FormPart) {
       </div>
       <div>
         <ColourField colour={form.colour} onChange={(colour) => change({ colour })} />
-        <div className="mt-1.5 flex flex-wrap gap-1.5 py-1">
+        <div className="mt-1.5 grid w-fit grid-cols-4 gap-x-2 gap-y-1.5 py-0.5">
           {COLOURS.map((colour) => (
             <button
               key={colour}

@@ -1,8 +1,9 @@
 /** What a bot is doing, in a word and a colour; and whether it is one of those a person looks for. */
 import type { Bot } from "@/api/types";
+import { mentions } from "@/ui/mentions";
 import type { Tone } from "@/ui/tone";
 
-export type BotState = { word: string; tone: Tone };
+type BotState = { word: string; tone: Tone };
 
 /** The first thing that matters: gone, put away, waiting for a person, busy, ready. */
 export function stateOf({ deleted_at, status, blocked, answering }: Bot): BotState {
@@ -23,9 +24,5 @@ export function daysLeft(deletedAt: string, now: number): number {
 
 /** Every word is in the name, the slug, the description or a tag. */
 export function isNamed({ slug, identity }: Bot, words: string): boolean {
-  const text = [identity.display_name, slug, identity.description, ...identity.tags].join("\n").toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+  return mentions([identity.display_name, slug, identity.description, ...identity.tags], words);
 }

@@ -4,8 +4,8 @@ import { type FormEvent, useState } from "react";
 import { modelsQuery } from "@/api/models";
 import { putSecret, secretsQuery } from "@/api/secrets";
 import type { Models } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
@@ -88,14 +88,9 @@ function KeyForm({ models, close, then }: Props & { models: Models }) {
         </Link>
         .
       </p>
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!value.trim() || save.isPending}>
-          Save
-        </Button>
-      </div>
+      <FormActions close={close} isReady={value.trim() !== "" && !save.isPending}>
+        Save
+      </FormActions>
     </form>
   );
 }

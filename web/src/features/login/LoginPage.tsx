@@ -6,7 +6,7 @@ import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
 import { InlineText } from "@/ui/InlineText";
 import { Mark } from "@/ui/Mark";
-import { toProblem } from "@/ui/problem";
+import { Refusal } from "@/ui/Refusal";
 import { takeTokenFromAddress, tokenIn } from "./token";
 
 const route = getRouteApi("/login");
@@ -42,7 +42,7 @@ export function LoginPage() {
           <Mark className="size-7" />
           <h1 className="text-lg font-semibold">Sign in to Forge</h1>
         </div>
-        {error && <Refused error={error} />}
+        <Refusal error={error} />
         {isByLink ? (
           <p role="status" className="text-dim">
             Signing you in…
@@ -52,20 +52,6 @@ export function LoginPage() {
         )}
       </div>
     </main>
-  );
-}
-
-function Refused({ error }: { error: unknown }) {
-  const { message, hint } = toProblem(error);
-  return (
-    <div role="alert" className="wash-bad rounded-md border px-3 py-2">
-      <p className="font-medium">{message}</p>
-      {hint && (
-        <p className="text-dim">
-          <InlineText text={hint} />
-        </p>
-      )}
-    </div>
   );
 }
 

@@ -3,9 +3,9 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useRef, useState } from "react";
 import { allRuns, runsQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { LoadMore } from "@/ui/LoadMore";
 import { Page } from "@/ui/Page";
 import { RunRow } from "@/ui/run/RunRow";
 import { RUN_WORD } from "@/ui/run/RunStatus";
@@ -36,20 +36,15 @@ export function RunsPage() {
   const loaded = query.data ? allRuns(query.data) : [];
   const shown = loaded.filter((run) => `${run.title} ${run.kind} ${run.id}`.toLowerCase().includes(words));
   const isFiltered = Boolean(words || search.status || search.kind);
+  const hasRuns = isFiltered || query.isPending || loaded.length > 0;
 
   return (
-    <Page title="Runs" actions={<SelfTestButton />}>
-      <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />
+    <Page title="Runs" actions={hasRuns && <SelfTestButton />}>
+      {hasRuns && <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />}
       {query.isPending && <SkeletonRows rows={8} label="Loading the runs" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
       {query.data && <RunList runs={shown} isFiltered={isFiltered} />}
-      {query.hasNextPage && (
-        <div className="flex justify-center p-3">
-          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={query} />
     </Page>
   );
 }

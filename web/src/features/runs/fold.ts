@@ -6,6 +6,7 @@ import { foldGates } from "@/api/gates";
 import type { Event, EventOf, Gate, Problem, Progress, RunStatus } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { toLogLine } from "./log";
+import { type EventFor, isFor } from "./parts";
 
 export type StepView = {
   number: number;
@@ -45,28 +46,36 @@ export const NOTHING_YET: RunView = {
   log: [],
 };
 
+/** One copy of each list per batch, however many events there are in it. */
 export function foldRun(view: RunView, events: readonly Event[]): RunView {
-  const log = [...view.log, ...events.map(toLogLine).filter((line) => line !== null)];
-  return { ...events.reduce(applyEvent, view), log };
+  const next = { ...view, steps: [...view.steps], log: [...view.log] };
+  for (const event of events) {
+    if (isFor("run", event)) Object.assign(next, apply(next, event));
+    const line = toLogLine(event);
+    if (line) next.log.push(line);
+  }
+  return next;
 }
 
-function applyEvent(view: RunView, event: Event): RunView {
+type Growing = Omit<RunView, "steps"> & { steps: StepView[] };
+
+/** Steps are put in place; what else is different is returned. */
+function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   switch (event.type) {
     case "run.created":
-      return { ...view, status: "pending" };
+      return { status: "pending" };
     case "run.started":
       // Taken up again after a restart: a run that waited goes on waiting.
       return {
-        ...view,
         status: view.status === "waiting" ? "waiting" : "running",
         startedAt: view.startedAt ?? event.at,
       };
     case "run.progress":
-      return { ...view, progress: event.data };
+      return { progress: event.data };
     case "run.waiting":
-      return { ...view, status: "waiting", waitingFor: event.data };
+      return { status: "waiting", waitingFor: event.data };
     case "run.resumed":
-      return { ...view, status: "running", waitingFor: null };
+      return { status: "running", waitingFor: null };
     case "run.completed":
       return { ...ended(view, "completed", event.at), output: event.data.output };
     case "run.failed":
@@ -74,75 +83,29 @@ function applyEvent(view: RunView, event: Event): RunView {
     case "run.cancelled":
       return ended(view, "cancelled", event.at);
     case "step.started":
-      return { ...view, steps: withStep(view.steps, startedStep(event, view.steps)) };
+      return begin(view, event);
     case "step.finished":
-      return { ...view, steps: withStep(view.steps, finishedStep(event, view.steps)) };
+      return finish(view, event);
     case "gate.opened":
     case "gate.answered":
     case "gate.expired":
     case "gate.closed":
-      return { ...view, gates: foldGates(view.gates, event) };
-    case "run.changed":
-    case "gate.changed":
-    case "bot.changed":
-    case "chat.asked":
-    case "chat.resumed":
-    case "chat.answered":
-    case "chat.skill":
-    case "chat.changed":
-    case "chat.summarised":
-    case "chat.remembered":
-    case "chat.delta":
-    case "interview.turned":
-    case "interview.finished":
-    case "interview.deleted":
-    case "interview.delta":
-    case "interviews.changed":
-    case "skill.changed":
-    case "skill.invoked":
-    case "message.sent":
-    case "message.answered":
-    case "workflow.changed":
-    case "workflow.refused":
-      return view; // These belong to the streams of the account, of conversations and of interviews.
-    case "agent.started":
-    case "agent.turn":
-    case "agent.tool":
-    case "agent.compacted":
-    case "agent.heard":
-    case "agent.ended":
-    case "agent.delta":
-    case "audit.started":
-    case "audit.check":
-    case "audit.findings":
-    case "audit.finished":
-    case "audit.recorded":
-    case "workflow.step":
-    case "workflow.log":
-      return view; // These are the transcript's, the report's and the canvas's.
-    default:
-      return unknownEvent(event, view);
+      return { gates: foldGates(view.gates, event) };
   }
 }
 
-/** The compiler reaches this only when a type is missing above; a newer server's event changes nothing. */
-function unknownEvent(_event: never, view: RunView): RunView {
-  return view;
-}
-
-function ended(view: RunView, status: RunStatus, at: string): RunView {
+function ended(view: Growing, status: RunStatus, at: string): Partial<RunView> {
   const steps = view.steps.map((step) =>
     step.status === "running" || step.status === "retrying"
       ? { ...step, status: "stopped" as const, finishedAt: step.finishedAt ?? at }
       : step,
   );
-  return { ...view, status, steps, finishedAt: at, waitingFor: null };
+  return { status, steps, finishedAt: at, waitingFor: null };
 }
 
 /** A step keeps the time it first began, however often it is tried again. */
-function startedStep({ at, data }: EventOf<"step.started">, steps: readonly StepView[]): StepView {
-  const before = steps.find((step) => step.number === data.step);
-  return {
+function begin(view: Growing, { at, data }: EventOf<"step.started">): Partial<RunView> {
+  return put(view, data.step, (before) => ({
     number: data.step,
     name: data.name,
     attempt: data.attempt,
@@ -150,13 +113,12 @@ function startedStep({ at, data }: EventOf<"step.started">, steps: readonly Step
     startedAt: before?.startedAt ?? at,
     finishedAt: null,
     error: before?.error ?? null,
-  };
+  }));
 }
 
-function finishedStep({ at, data }: EventOf<"step.finished">, steps: readonly StepView[]): StepView {
-  const before = steps.find((step) => step.number === data.step);
+function finish(view: Growing, { at, data }: EventOf<"step.finished">): Partial<RunView> {
   const failed = data.retry_in_s == null ? "error" : "retrying";
-  return {
+  return put(view, data.step, (before) => ({
     number: data.step,
     name: data.name,
     attempt: data.attempt,
@@ -164,10 +126,18 @@ function finishedStep({ at, data }: EventOf<"step.finished">, steps: readonly St
     startedAt: before?.startedAt ?? new Date(Date.parse(at) - data.duration_ms).toISOString(),
     finishedAt: at,
     error: data.error ?? null,
-  };
+  }));
 }
 
-function withStep(steps: readonly StepView[], step: StepView): readonly StepView[] {
-  const at = steps.findIndex((other) => other.number === step.number);
-  return at < 0 ? [...steps, step] : steps.with(at, step);
+/** From the end: what happens, happens to one of the last. */
+function put(
+  view: Growing,
+  number: number,
+  make: (before: StepView | undefined) => StepView,
+): Partial<RunView> {
+  const at = view.steps.findLastIndex((step) => step.number === number);
+  const step = make(view.steps[at]);
+  if (at < 0) view.steps.push(step);
+  else view.steps[at] = step;
+  return {};
 }

@@ -5,6 +5,7 @@ import { formatClock, formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
 import { sayOfAgent } from "./agent/log";
 import { sayOfAudit } from "./audit/log";
+import { type EventFor, isFor, isKnown } from "./parts";
 
 type Said = { text: string; tone?: Tone } | null;
 
@@ -17,6 +18,13 @@ export function toLogLine(event: Event): LogLine | null {
 }
 
 function say(event: Event): Said {
+  if (isFor("run", event)) return sayOfRun(event);
+  if (isFor("agent", event)) return sayOfAgent(event);
+  if (isFor("audit", event)) return sayOfAudit(event);
+  return isKnown(event) ? null : { text: JSON.stringify(event.data) };
+}
+
+function sayOfRun(event: EventFor<"run">): Said {
   switch (event.type) {
     case "run.created":
       return { text: "Queued." };
@@ -46,53 +54,7 @@ function say(event: Event): Said {
       return { text: "Nobody answered in time.", tone: "wait" };
     case "gate.closed":
       return { text: "The question no longer matters." };
-    case "agent.started":
-    case "agent.turn":
-    case "agent.tool":
-    case "agent.compacted":
-    case "agent.heard":
-    case "agent.ended":
-      return sayOfAgent(event);
-    case "audit.started":
-    case "audit.check":
-    case "audit.finished":
-    case "audit.recorded":
-      return sayOfAudit(event);
-    case "audit.findings":
-    case "agent.delta":
-    case "run.changed":
-    case "gate.changed":
-    case "bot.changed":
-    case "chat.asked":
-    case "chat.resumed":
-    case "chat.answered":
-    case "chat.skill":
-    case "chat.changed":
-    case "chat.summarised":
-    case "chat.remembered":
-    case "chat.delta":
-    case "interview.turned":
-    case "interview.finished":
-    case "interview.deleted":
-    case "interview.delta":
-    case "interviews.changed":
-    case "skill.changed":
-    case "skill.invoked":
-    case "message.sent":
-    case "message.answered":
-    case "workflow.changed":
-    case "workflow.refused":
-    case "workflow.step":
-    case "workflow.log":
-      return null;
-    default:
-      return sayUnknown(event);
   }
-}
-
-/** The compiler reaches this only when a type is missing above; a newer server may still send one. */
-function sayUnknown(event: never): Said {
-  return { text: JSON.stringify((event as Event).data) };
 }
 
 const attempt = (number: number): string => (number > 1 ? ` (attempt ${number})` : "");

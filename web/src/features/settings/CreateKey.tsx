@@ -6,6 +6,7 @@ import { Button } from "@/ui/Button";
 import { CheckField } from "@/ui/CheckField";
 import { CopyButton } from "@/ui/CopyButton";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { createKey, keysQuery } from "./keys";
 
@@ -69,18 +70,9 @@ function CreateKeyForm({ close }: { close: () => void }) {
           />
         ))}
       </fieldset>
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button
-          look="primary"
-          type="submit"
-          disabled={!name.trim() || scopes.length === 0 || create.isPending}
-        >
-          Create
-        </Button>
-      </div>
+      <FormActions close={close} isReady={name.trim() !== "" && scopes.length > 0 && !create.isPending}>
+        Create
+      </FormActions>
     </form>
   );
 }

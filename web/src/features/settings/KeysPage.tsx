@@ -24,7 +24,7 @@ export function KeysPage() {
     </Button>
   );
   return (
-    <Panel title="API keys" actions={create}>
+    <Panel title="API keys" actions={keys.data?.length !== 0 && create}>
       {keys.isPending && <SkeletonRows rows={3} label="Loading the keys" />}
       {keys.isLoadingError && <ErrorState error={keys.error} retry={keys.refetch} />}
       {keys.data?.length === 0 && (
@@ -60,7 +60,9 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
     <Table label="API keys" columns={COLUMNS}>
       {keys.map((key) => (
         <Row key={key.id} className={key.revoked_at ? "text-dim" : ""}>
-          <Cell className="max-w-[140px] truncate sm:max-w-[200px] font-medium">{key.name}</Cell>
+          <Cell title={key.name} className="max-w-[140px] truncate font-medium sm:max-w-[200px]">
+            {key.name}
+          </Cell>
           <Cell from="sm" className="mono text-dim">
             {key.hint}
           </Cell>

@@ -6,6 +6,7 @@ import type { SkillRegistry } from "@/api/types";
 import { Badge } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
 import { Confirm } from "@/ui/Confirm";
+import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { InlineText } from "@/ui/InlineText";
@@ -26,7 +27,7 @@ export function RegistriesPage() {
     </Button>
   );
   return (
-    <Panel title="Registries" actions={add}>
+    <Panel title="Registries" actions={registries.data?.length !== 0 && add}>
       {registries.isPending && <SkeletonRows rows={3} label="Loading the registries" />}
       {registries.isLoadingError && <ErrorState error={registries.error} retry={registries.refetch} />}
       {registries.data?.length === 0 && (
@@ -62,7 +63,7 @@ function RegistryRow({ registry, onRemove }: { registry: SkillRegistry; onRemove
   const refresh = useMutation({
     mutationFn: refreshRegistry,
     onSuccess: (fresh) => {
-      if (!fresh.problem) toast.ok(`Fetched ${name}: ${fresh.skills} skills.`);
+      if (!fresh.problem) toast.ok(`Fetched ${name}: ${count(fresh.skills, "skill")}.`);
     },
     onSettled: () => queries.invalidateQueries({ queryKey: registriesQuery.queryKey }),
   });
@@ -72,7 +73,7 @@ function RegistryRow({ registry, onRemove }: { registry: SkillRegistry; onRemove
         <p className="flex flex-wrap items-center gap-2">
           <span className="font-medium break-all">{name}</span>
           <span className="mono text-dim">
-            {skills} skills, {fetchedAt ? <>fetched {<Ago at={fetchedAt} />}</> : "never fetched"}
+            {count(skills, "skill")}, {fetchedAt ? <>fetched {<Ago at={fetchedAt} />}</> : "never fetched"}
           </span>
           {problem && <Badge tone="wait">{fetchedAt ? "not up to date" : "not reached"}</Badge>}
         </p>

@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { addRegistry, registriesQuery } from "@/api/registries";
-import { Button } from "@/ui/Button";
+import { count } from "@/ui/count";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { toast } from "@/ui/toast";
@@ -19,7 +20,7 @@ export function RegistryForm({ close }: { close: () => void }) {
     meta: { isShownInPlace: true },
     onSuccess: async (added) => {
       close();
-      toast.ok(`Added ${added.name}: ${added.skills} skills.`);
+      toast.ok(`Added ${added.name}: ${count(added.skills, "skill")}.`);
       await queries.invalidateQueries({ queryKey: registriesQuery.queryKey });
     },
   });
@@ -60,14 +61,9 @@ export function RegistryForm({ close }: { close: () => void }) {
           onChange={(event) => setName(event.target.value)}
         />
         <Refusal error={add.error} />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!isNamed || !url.trim() || add.isPending}>
-            {add.isPending ? "Fetching…" : "Add"}
-          </Button>
-        </div>
+        <FormActions close={close} isReady={isNamed && url.trim() !== "" && !add.isPending}>
+          {add.isPending ? "Fetching…" : "Add"}
+        </FormActions>
       </form>
     </Modal>
   );

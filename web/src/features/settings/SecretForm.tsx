@@ -3,8 +3,8 @@ import { type FormEvent, useState } from "react";
 import { ApiError } from "@/api/client";
 import { putSecret, secretsQuery } from "@/api/secrets";
 import type { Secret } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field, TextArea } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { toast } from "@/ui/toast";
 
@@ -76,14 +76,9 @@ export function SecretForm({ replaces, close }: { replaces: Secret | null; close
           onChange={(event) => setValue(event.target.value)}
           error={isElsewhere ? problem.message : null}
         />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!name.trim() || !value || put.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions close={close} isReady={name.trim() !== "" && value !== "" && !put.isPending}>
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

@@ -25,7 +25,7 @@ export function SecretsPage() {
     </Button>
   );
   return (
-    <Panel title="Secrets" actions={add}>
+    <Panel title="Secrets" actions={secrets.data?.length !== 0 && add}>
       {secrets.isPending && <SkeletonRows rows={3} label="Loading the secrets" />}
       {secrets.isLoadingError && <ErrorState error={secrets.error} retry={secrets.refetch} />}
       {secrets.data?.length === 0 && (
@@ -68,7 +68,9 @@ function SecretTable({ secrets, onReplace, onRemove }: TableProps) {
     <Table label="Secrets" columns={COLUMNS}>
       {secrets.map((secret) => (
         <Row key={`${secret.scope}/${secret.name}`}>
-          <Cell className="mono max-w-[180px] truncate font-medium sm:max-w-none">{secret.name}</Cell>
+          <Cell title={secret.name} className="mono max-w-[140px] truncate font-medium sm:max-w-[260px]">
+            {secret.name}
+          </Cell>
           <Cell from="sm" className="mono text-dim">
             ••••{secret.last_four}
           </Cell>

@@ -24,7 +24,7 @@ function wishes({ go }: ShellActions): AreaCommand[] {
       label: "Write a skill",
       keywords: "new create editor script prompt",
       icon: FilePlus,
-      run: () => go("/skills/new"),
+      run: () => go("/skills/_new"),
     },
   ];
 }

@@ -11,9 +11,10 @@ export const skillsRoute = createRoute({
   component: lazyRouteComponent(() => import("./library/LibraryPage"), "LibraryPage"),
 });
 
+/** An address that cannot be the name of a skill. */
 export const newSkillRoute = createRoute({
   getParentRoute: () => shellRoute,
-  path: "/skills/new",
+  path: "/skills/_new",
   component: lazyRouteComponent(() => import("./editor/NewSkillPage"), "NewSkillPage"),
 });
 

@@ -4,8 +4,8 @@ import { type FormEvent, useState } from "react";
 import { ApiError } from "@/api/client";
 import { useMe } from "@/api/session";
 import { createWorkspace, workspacesQuery } from "@/api/workspaces";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Segmented } from "@/ui/Segmented";
 
@@ -81,14 +81,9 @@ function Form({ close }: { close: () => void }) {
           error={isAboutPath ? said : null}
         />
       )}
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!isReady || create.isPending}>
-          Create
-        </Button>
-      </div>
+      <FormActions close={close} isReady={isReady && !create.isPending}>
+        Create
+      </FormActions>
     </form>
   );
 }

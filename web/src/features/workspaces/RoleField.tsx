@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { rolesQuery } from "@/api/agents";
+import { modelsQuery } from "@/api/models";
 import type { AgentRole } from "@/api/types";
 import { Select } from "@/ui/Select";
 
@@ -8,7 +8,7 @@ const ROLES: readonly AgentRole[] = ["builder", "planner", "auditor", "recovery"
 
 /** The role says whose model works, and nothing else: every agent has the same tools. */
 export function RoleField({ role, onRole }: { role: AgentRole; onRole: (role: AgentRole) => void }) {
-  const choices = useQuery(rolesQuery).data;
+  const choices = useQuery(modelsQuery).data?.roles;
   const chosen = choices?.find((choice) => choice.role === role);
   const label = (name: AgentRole) => {
     const model = choices?.find((choice) => choice.role === name)?.chain[0];

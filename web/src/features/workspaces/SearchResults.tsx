@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { FoundLines } from "@/api/types";
 import { searchQuery } from "@/api/workspaces";
+import { count } from "@/ui/count";
 import { ErrorState } from "@/ui/ErrorState";
 import { SkeletonRows } from "@/ui/Skeleton";
 
@@ -25,7 +26,7 @@ function Found({ found, q, workspaceId }: { found: FoundLines; q: string; worksp
       <p role="status" className="px-3 py-2 text-xs text-dim">
         {matches.length === 0
           ? `Nothing matches “${q}”.`
-          : `${truncated ? "The first " : ""}${matches.length} ${matches.length === 1 ? "line" : "lines"} in ${files.length} ${files.length === 1 ? "file" : "files"}.`}
+          : `${truncated ? "The first " : ""}${count(matches.length, "line")} in ${count(files.length, "file")}.`}
         {literal && " It is not a regular expression, so it was looked for as text."}
       </p>
       {files.map((path) => (

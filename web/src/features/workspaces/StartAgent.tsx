@@ -1,15 +1,16 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ChevronRight, Sparkles } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { Sparkles } from "lucide-react";
+import { type FormEvent, useState } from "react";
 import { startAgent } from "@/api/agents";
-import { ApiError } from "@/api/client";
 import type { AgentRole, Workspace } from "@/api/types";
-import { Button } from "@/ui/Button";
+import { Disclosure } from "@/ui/Disclosure";
 import { Field, TextArea } from "@/ui/Field";
-import { InlineText } from "@/ui/InlineText";
+import { FormActions } from "@/ui/FormActions";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 import { Modal } from "@/ui/Modal";
+import { Refusal } from "@/ui/Refusal";
 import { RoleField } from "./RoleField";
 
 const TURNS = { usual: 100, most: 1000 };
@@ -48,11 +49,6 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
     event.preventDefault();
     send();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    send();
-  };
   return (
     <form onSubmit={submit} className="mt-4 space-y-4">
       <TextArea
@@ -64,19 +60,14 @@ function Form({ workspace, close }: { workspace: Workspace; close: () => void })
         hint="Say what should be true afterwards, and how it can be checked."
         value={task}
         onChange={(event) => setTask(event.target.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={onSend(send)}
       />
       <RoleField role={role} onRole={setRole} />
       <Advanced turns={turns} onTurns={setTurns} isLimit={isLimit} />
-      {start.error && <Problem error={start.error} />}
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!isReady}>
-          <Sparkles size={13} aria-hidden /> Start <Kbd keys="mod+enter" />
-        </Button>
-      </div>
+      <Refusal error={start.error} />
+      <FormActions close={close} isReady={isReady}>
+        <Sparkles size={13} aria-hidden /> Start <Kbd keys="mod+enter" />
+      </FormActions>
     </form>
   );
 }
@@ -91,10 +82,7 @@ function Advanced({
   isLimit: boolean;
 }) {
   return (
-    <details className="group">
-      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
-        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> Advanced
-      </summary>
+    <Disclosure title="Advanced">
       <Field
         label="Turns at most"
         type="number"
@@ -107,15 +95,6 @@ function Advanced({
         onChange={(event) => onTurns(event.target.value)}
         error={isLimit ? null : `A whole number from 1 to ${TURNS.most}.`}
       />
-    </details>
-  );
-}
-
-function Problem({ error }: { error: Error }) {
-  const hint = error instanceof ApiError ? error.hint : null;
-  return (
-    <p role="alert" className="text-bad">
-      {error.message} {hint && <InlineText text={hint} />}
-    </p>
+    </Disclosure>
   );
 }

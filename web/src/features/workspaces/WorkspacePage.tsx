@@ -1,5 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { clsx } from "clsx";
 import { RotateCw, Search, Sparkles } from "lucide-react";
 import { type FormEvent, useRef, useState } from "react";
 import type { Workspace } from "@/api/types";
@@ -54,7 +55,10 @@ export function WorkspacePage() {
         </section>
         <section
           aria-label="File"
-          className="flex min-h-0 flex-col rounded-lg border border-line bg-surface max-lg:h-[70dvh]"
+          className={clsx(
+            "flex min-h-0 flex-col rounded-lg border border-line bg-surface",
+            file && "max-lg:h-[70dvh]",
+          )}
         >
           {file ? <FileView key={file} workspaceId={workspaceId} path={file} line={line} /> : <NoFile />}
         </section>
@@ -129,7 +133,7 @@ function NoFile() {
   return (
     <EmptyState
       title="No file chosen"
-      sentence="Choose one on the left, or search: Enter looks through all files, with a regular expression if you like."
+      sentence="Choose one from the list, or search: Enter looks through all files, with a regular expression if you like."
     />
   );
 }

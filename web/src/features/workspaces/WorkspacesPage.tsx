@@ -65,7 +65,12 @@ function List({ workspaces }: { workspaces: readonly Workspace[] }) {
             data-row
             className="flex min-h-9 items-center gap-x-4 px-3 -outline-offset-2 hover:bg-raised/60 focus-visible:bg-raised/60 max-sm:flex-wrap max-sm:py-1.5"
           >
-            <span className="w-[200px] shrink-0 truncate font-medium max-sm:w-auto">{workspace.name}</span>
+            <span
+              title={workspace.name}
+              className="w-[240px] shrink-0 truncate font-medium max-sm:w-0 max-sm:flex-1"
+            >
+              {workspace.name}
+            </span>
             <span
               title={workspace.path}
               className="mono min-w-0 flex-1 truncate text-dim max-sm:order-3 max-sm:basis-full"

@@ -12,21 +12,16 @@ import {
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
 import { COLOURS, type EditorLanguage, indentOf, LANGUAGES } from "./language";
 import { lineSeparator, stretchOf } from "./lines";
+import type { Mistake } from "./mistake";
 import { THEME } from "./theme";
 
-export type EditorMark = {
-  line: number | null;
-  column: number | null;
-  message: string;
-  isWarning: boolean;
-};
 export type EditorHandle = { goTo: (line: number | null, column: number | null) => void };
 
-type Props = {
+export type EditorProps = {
   label: string;
   text: string;
   language: EditorLanguage;
-  marks?: readonly EditorMark[];
+  marks?: readonly Mistake[];
   isReadOnly?: boolean;
   /** Where to begin. */
   startLine?: number | undefined;
@@ -34,7 +29,7 @@ type Props = {
   ref?: Ref<EditorHandle>;
 };
 
-const NO_MARKS: readonly EditorMark[] = [];
+const NO_MARKS: readonly Mistake[] = [];
 
 /** A text to write in, with line numbers, colours and marks. What is typed comes back character for character. */
 export function Editor({
@@ -46,7 +41,7 @@ export function Editor({
   startLine,
   onChange,
   ref,
-}: Props) {
+}: EditorProps) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const tell = useRef(onChange);
@@ -138,14 +133,14 @@ function goTo(view: EditorView, line: number | null, column: number | null): voi
   view.focus();
 }
 
-function mark(view: EditorView, marks: readonly EditorMark[]): void {
+function mark(view: EditorView, marks: readonly Mistake[]): void {
   view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state, marks)));
 }
 
-function toDiagnostics({ doc }: EditorState, marks: readonly EditorMark[]): Diagnostic[] {
-  return marks.map(({ line, column, message, isWarning }) => ({
+function toDiagnostics({ doc }: EditorState, marks: readonly Mistake[]): Diagnostic[] {
+  return marks.map(({ line = null, column = null, message, is_warning }) => ({
     ...stretchOf(doc, line, column),
-    severity: isWarning ? "warning" : "error",
+    severity: is_warning ? "warning" : "error",
     message,
   }));
 }

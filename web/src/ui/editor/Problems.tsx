@@ -1,65 +1,81 @@
-import { clsx } from "clsx";
 import { Dot } from "../Badge";
 import { count } from "../count";
 import { InlineText } from "../InlineText";
+import type { Mistake } from "./mistake";
 
-/** One thing that is wrong, and where. */
-export type ShownMistake = {
-  line?: number | null;
-  column?: number | null;
-  message: string;
-  hint?: string | null;
-  is_warning: boolean;
+type Props<One extends Mistake> = {
+  problems: readonly One[];
+  goTo: (problem: One) => void;
+  /** Where it is, in a word: its line, unless something else says it better. */
+  placeOf?: (problem: One) => string;
 };
 
-type Props = { problems: readonly ShownMistake[]; goTo: (problem: ShownMistake) => void };
-
 /** What is wrong with the text. Each one leads to its line. */
-export function Problems({ problems, goTo }: Props) {
-  const mistakes = problems.filter((problem) => !problem.is_warning).length;
+export function Problems<One extends Mistake>(props: Props<One>) {
   return (
     <>
-      <p role="status" className="sr-only">
-        {problems.length > 0 &&
-          `${count(mistakes, "mistake")}, ${count(problems.length - mistakes, "warning")}`}
-      </p>
-      {problems.length > 0 && (
-        <ul
-          aria-label="Problems"
-          className="max-h-36 shrink-0 divide-y divide-line overflow-auto rounded-md border border-line bg-surface"
-        >
-          {problems.map((problem) => (
-            <li key={`${problem.line}:${problem.column}:${problem.message}`}>
-              <Problem problem={problem} goTo={goTo} />
-            </li>
-          ))}
-        </ul>
+      <ProblemCount problems={props.problems} />
+      {props.problems.length > 0 && (
+        <div className="max-h-36 shrink-0 overflow-auto rounded-md border border-line bg-surface">
+          <ProblemRows {...props} />
+        </div>
       )}
     </>
   );
 }
 
-function Problem({ problem, goTo }: { problem: ShownMistake; goTo: Props["goTo"] }) {
-  const { line, message, hint, is_warning: isWarning } = problem;
+/** For whoever hears the page: how many there are now. */
+export function ProblemCount({ problems }: { problems: readonly Mistake[] }) {
   return (
-    <button
-      type="button"
-      onClick={() => goTo(problem)}
-      className="flex w-full items-baseline gap-2 px-3 py-1 text-left -outline-offset-2 hover:bg-raised/60"
-    >
-      <Dot tone={isWarning ? "wait" : "bad"} className="translate-y-px" />
-      <span className="mono shrink-0 text-dim">{line ? `line ${line}` : "file"}</span>
-      <span className="min-w-0 break-words">
-        <span className={clsx(isWarning ? "text-wait" : "text-bad")}>
-          <span className="sr-only">{isWarning ? "Warning: " : "Mistake: "}</span>
-          <InlineText text={message} />
-        </span>{" "}
-        {hint && (
-          <span className="text-dim">
-            <InlineText text={hint} />
-          </span>
-        )}
-      </span>
-    </button>
+    <p role="status" className="sr-only">
+      {countOf(problems)}
+    </p>
+  );
+}
+
+/** `2 mistakes, 1 warning`; nothing when nothing is wrong. */
+export function countOf(problems: readonly Mistake[]): string {
+  const warnings = problems.filter(({ is_warning }) => is_warning).length;
+  const mistakes = problems.length - warnings;
+  return [mistakes > 0 && count(mistakes, "mistake"), warnings > 0 && count(warnings, "warning")]
+    .filter(Boolean)
+    .join(", ");
+}
+
+export function ProblemRows<One extends Mistake>({ problems, goTo, placeOf = lineOf }: Props<One>) {
+  return (
+    <ul aria-label="Problems" className="divide-y divide-line">
+      {problems.map((problem) => (
+        <li key={`${problem.line}:${problem.column}:${problem.message}`}>
+          <button
+            type="button"
+            onClick={() => goTo(problem)}
+            className="flex w-full items-baseline gap-2 px-3 py-1 text-left -outline-offset-2 hover:bg-raised/60"
+          >
+            <Dot tone={problem.is_warning ? "wait" : "bad"} className="translate-y-px" />
+            <span className="mono max-w-32 shrink-0 truncate text-dim">{placeOf(problem)}</span>
+            <Words problem={problem} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const lineOf = ({ line }: Mistake): string => (line ? `line ${line}` : "file");
+
+function Words({ problem: { message, hint, is_warning: isWarning } }: { problem: Mistake }) {
+  return (
+    <span className="min-w-0 break-words">
+      <span className={isWarning ? "text-wait" : "text-bad"}>
+        <span className="sr-only">{isWarning ? "Warning: " : "Mistake: "}</span>
+        <InlineText text={message} />
+      </span>{" "}
+      {hint && (
+        <span className="text-dim">
+          <InlineText text={hint} />
+        </span>
+      )}
+    </span>
   );
 }

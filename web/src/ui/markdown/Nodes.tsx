@@ -27,10 +27,15 @@ function Drawn({ node, isGrowing }: { node: Node; isGrowing: boolean }): ReactNo
     case "rule":
       return <hr className="border-line" />;
     case "paragraph":
-      return <p className="whitespace-pre-line">{inside}</p>;
+      return (
+        <p dir="auto" className="whitespace-pre-line">
+          {inside}
+        </p>
+      );
     case "heading":
       return (
         <p
+          dir="auto"
           className={clsx(
             "pt-1 font-semibold",
             node.level === 1 ? "text-lg" : node.level === 2 && "text-base",

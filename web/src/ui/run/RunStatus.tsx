@@ -11,7 +11,7 @@ export const RUN_TONE: Record<Status, Tone> = {
   cancelled: "idle",
 };
 
-/** The words people see; "waiting" alone would not say for whom. */
+/** The words people see. */
 export const RUN_WORD: Record<Status, string> = {
   pending: "queued",
   running: "running",

@@ -37,13 +37,14 @@ export function Composer(props: Props) {
   return (
     <form onSubmit={onSubmit} className="mx-auto w-full max-w-[760px] px-4 pt-1 pb-3 max-sm:px-2">
       {problem && <Trouble problem={problem} className="mb-2" />}
-      <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-strong">
+      <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-accent">
         <label htmlFor={id} className="sr-only">
           Say something to {name}
         </label>
         <textarea
           ref={field}
           id={id}
+          dir="auto"
           rows={1}
           maxLength={MOST_CHARACTERS}
           placeholder={`Say something to ${name}…`}

@@ -2,6 +2,7 @@ import { ArrowDownToLine } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import type { Bot, ChatMessage } from "@/api/types";
 import { Button } from "@/ui/Button";
+import { count } from "@/ui/count";
 import { Kbd } from "@/ui/Kbd";
 import { useShortcut } from "@/ui/shortcuts";
 import { useFollow } from "@/ui/useFollow";
@@ -117,7 +118,7 @@ function Kept({ view: { kept } }: { view: ChatView }) {
   return (
     <details className="text-xs text-dim">
       <summary className="w-fit cursor-pointer rounded-sm hover:text-ink">
-        {kept.length === 1 ? "1 fact was remembered" : `${kept.length} facts were remembered`}
+        {count(kept.length, "fact was", "facts were")} remembered
       </summary>
       <ul className="mt-1 list-disc space-y-0.5 pl-5 marker:text-faint">
         {kept.map(({ id, fact }) => (

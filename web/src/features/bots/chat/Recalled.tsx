@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Brain } from "lucide-react";
 import type { ChatMessage } from "@/api/types";
+import { count } from "@/ui/count";
 
 type Memories = NonNullable<ChatMessage["answer"]>["recalled"];
 
@@ -11,7 +12,7 @@ export function Recalled({ memories, slug }: { memories: Memories; slug: string 
     <details className="text-dim">
       <summary className="flex w-fit cursor-pointer items-center gap-1.5 rounded-sm text-xs hover:text-ink">
         <Brain size={12} aria-hidden />
-        {memories.length === 1 ? "1 memory" : `${memories.length} memories`}
+        {count(memories.length, "memory", "memories")}
       </summary>
       <ul className="mt-1 list-disc space-y-0.5 pl-5 marker:text-faint">
         {memories.map(({ id, fact }) => (

@@ -1,30 +1,44 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { Bot as BotIcon, Plus, Search, Workflow, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { Bot as BotIcon, Plus, Workflow } from "lucide-react";
+import { useState } from "react";
 import { sessionsQuery } from "@/api/sessions";
 import type { Bot, ChatSession } from "@/api/types";
 import { Dot } from "@/ui/Badge";
-import { Button, IconButton } from "@/ui/Button";
+import { Button } from "@/ui/Button";
 import { ErrorState } from "@/ui/ErrorState";
 import { Kbd } from "@/ui/Kbd";
+import { LoadMore } from "@/ui/LoadMore";
+import { SearchField } from "@/ui/SearchField";
 import { SkeletonRows } from "@/ui/Skeleton";
-import { useShortcut } from "@/ui/shortcuts";
 import { Ago } from "@/ui/Time";
+import { useQuiet } from "@/ui/useQuiet";
 import { SearchHits } from "./SearchHits";
 import { SessionMenu } from "./SessionMenu";
+
+/** What somebody types is looked for once they pause. */
+const SETTLE_MS = 200;
 
 type Props = { bot: Bot; sessionId: string | undefined; begin: () => void; onChosen: () => void };
 
 /** The conversations with a bot, the latest first; or the messages that have the words somebody looks for. */
 export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
   const [typed, setTyped] = useState("");
-  const words = useSettled(typed.trim());
+  const settled = useQuiet(typed.trim(), SETTLE_MS);
+  // Whoever clears it sees the conversations again at once.
+  const words = typed.trim() && settled;
   return (
     <>
       <div className="flex shrink-0 items-center gap-1 p-2">
-        <SearchField value={typed} onChange={setTyped} />
+        <SearchField
+          label="Search the conversations"
+          group="Chat"
+          placeholder="Search"
+          className="min-w-0 flex-1"
+          value={typed}
+          onChange={setTyped}
+        />
         <Button onClick={begin} className="px-2">
           <Plus size={14} aria-hidden />
           <span>
@@ -42,46 +56,11 @@ export function SessionList({ bot, sessionId, begin, onChosen }: Props) {
   );
 }
 
-function SearchField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  useShortcut("/", { label: "Search the conversations", group: "Chat" }, () => field.current?.focus());
-  return (
-    <div className="relative min-w-0 flex-1">
-      <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-      <input
-        ref={field}
-        type="search"
-        aria-label="Search the conversations"
-        placeholder="Search"
-        maxLength={200}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => event.key === "Escape" && onChange("")}
-        className="h-7 w-full rounded-md border border-line bg-bg pr-6 pl-7 text-sm placeholder:text-faint pointer-coarse:h-9 [&::-webkit-search-cancel-button]:hidden"
-      />
-      {value && (
-        <IconButton
-          label="Clear the search"
-          className="absolute! top-1/2 right-0.5 size-6 -translate-y-1/2"
-          onClick={() => {
-            onChange("");
-            field.current?.focus();
-          }}
-        >
-          <X size={12} aria-hidden />
-        </IconButton>
-      )}
-    </div>
-  );
-}
-
 function Sessions({ bot, sessionId, onChosen }: Omit<Props, "begin">) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    sessionsQuery(bot.slug),
-  );
-  if (error && !data) return <ErrorState error={error} retry={() => void refetch()} />;
-  if (!data) return <SkeletonRows rows={4} label="Loading the conversations" />;
-  const sessions = data.pages.flatMap(({ items }) => items);
+  const query = useInfiniteQuery(sessionsQuery(bot.slug));
+  if (query.isPending) return <SkeletonRows rows={4} label="Loading the conversations" />;
+  if (query.isLoadingError) return <ErrorState error={query.error} retry={query.refetch} />;
+  const sessions = query.data.pages.flatMap(({ items }) => items);
   if (sessions.length === 0) return <p className="px-3 py-2 text-dim">No conversation yet.</p>;
   return (
     <ul aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
@@ -94,11 +73,9 @@ function Sessions({ bot, sessionId, onChosen }: Omit<Props, "begin">) {
           onChosen={onChosen}
         />
       ))}
-      {hasNextPage && (
-        <li className="pt-1 text-center">
-          <Button look="ghost" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </Button>
+      {query.hasNextPage && (
+        <li>
+          <LoadMore of={query} />
         </li>
       )}
     </ul>
@@ -129,7 +106,7 @@ function Row({ bot, session, isOpen, onChosen }: RowProps) {
               <Dot tone="run" className="size-1.5" /> answering
             </span>
           ) : (
-            <Ago at={session.updated_at} />
+            <Ago at={session.updated_at} className="shrink-0" />
           )}
           {session.origin && <BegunBy origin={session.origin} />}
         </span>
@@ -148,16 +125,4 @@ function BegunBy({ origin }: { origin: NonNullable<ChatSession["origin"]> }) {
       <span className="truncate">{name}</span>
     </span>
   );
-}
-
-const SETTLE_MS = 200;
-
-/** What somebody types, once they pause; nothing at once. */
-function useSettled(words: string): string {
-  const [settled, setSettled] = useState(words);
-  useEffect(() => {
-    const timer = window.setTimeout(() => setSettled(words), words ? SETTLE_MS : 0);
-    return () => window.clearTimeout(timer);
-  }, [words]);
-  return words && settled;
 }

@@ -3,6 +3,7 @@ import { BookOpenText, FileText, type LucideIcon, Play } from "lucide-react";
 import type { ChatMessage } from "@/api/types";
 import { Dot } from "@/ui/Badge";
 import { Elapsed } from "@/ui/Time";
+import { formatDuration } from "@/ui/time";
 import { INK, type Tone } from "@/ui/tone";
 
 type Use = NonNullable<ChatMessage["answer"]>["skills_used"][number];
@@ -50,7 +51,11 @@ function Chip({ use }: { use: Use }) {
           <Dot tone={state.tone} className="size-1.5" /> {state.word}
         </span>
         <span className="mono shrink-0 text-faint">
-          {use.state === "running" ? <Elapsed from={use.started_at} /> : took(use)}
+          {use.state === "running" ? (
+            <Elapsed from={use.started_at} />
+          ) : (
+            use.duration_ms != null && formatDuration(use.duration_ms)
+          )}
         </span>
       </summary>
       <div className="space-y-1.5 border-t border-line px-2 py-1.5">
@@ -77,11 +82,4 @@ function Text({ label, text }: { label: string; text: string }) {
       <pre className="mono max-h-60 overflow-auto break-words whitespace-pre-wrap text-ink">{text}</pre>
     </div>
   );
-}
-
-const SECOND_MS = 1000;
-
-function took({ duration_ms: ms }: Use): string {
-  if (typeof ms !== "number") return "";
-  return ms < SECOND_MS ? `${ms} ms` : `${(ms / SECOND_MS).toFixed(1)} s`;
 }

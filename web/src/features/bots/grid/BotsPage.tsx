@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Hammer, Plus, Upload } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { botsQuery } from "@/api/bots";
-import type { Bot } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
+import { CardGrid } from "@/ui/CardGrid";
 import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
@@ -12,7 +12,6 @@ import { Kbd } from "@/ui/Kbd";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
-import { useRowKeys } from "@/ui/useRowKeys";
 import { isNamed } from "../state";
 import { BotCard } from "./BotCard";
 import { Filters } from "./Filters";
@@ -65,34 +64,19 @@ export function BotsPage() {
         {bots.isLoadingError && <ErrorState error={bots.error} retry={bots.refetch} />}
         {isFirst && <First action={create} />}
         {bots.data && !isFirst && found.length === 0 && <Nothing words={words.trim()} />}
-        {found.length > 0 && <Grid bots={found} />}
+        {found.length > 0 && (
+          <CardGrid label="Bots" said={count(found.length, "bot")}>
+            {found.map((bot) => (
+              <li key={bot.id}>
+                <BotCard bot={bot} />
+              </li>
+            ))}
+          </CardGrid>
+        )}
         {taking.isOver && <DropHere />}
       </div>
       {isNew && <NewBot close={() => setCreating(false)} />}
     </Page>
-  );
-}
-
-function Grid({ bots }: { bots: readonly Bot[] }) {
-  const list = useRef<HTMLUListElement>(null);
-  useRowKeys(list);
-  return (
-    <>
-      <p role="status" className="sr-only">
-        {count(bots.length, "bot")}
-      </p>
-      <ul
-        ref={list}
-        aria-label="Bots"
-        className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,290px),1fr))] gap-3 p-4 max-sm:p-2"
-      >
-        {bots.map((bot) => (
-          <li key={bot.id}>
-            <BotCard bot={bot} />
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }
 

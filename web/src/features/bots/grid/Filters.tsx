@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { BotSort } from "@/api/types";
+import { FilterBar } from "@/ui/FilterBar";
 import { SearchField } from "@/ui/SearchField";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
@@ -18,7 +19,7 @@ export function Filters({ shelf, words, setWords }: Props) {
   const change = (changed: Shelf) =>
     void navigate({ to: "/bots", search: readShelf({ ...shelf, ...changed }), replace: true });
   return (
-    <search className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2 max-sm:px-2">
+    <FilterBar>
       <SearchField
         label="Filter the bots"
         group="Bots"
@@ -41,6 +42,6 @@ export function Filters({ shelf, words, setWords }: Props) {
         options={SORTS}
         onChange={(sort) => change({ sort: sort as BotSort })}
       />
-    </search>
+    </FilterBar>
   );
 }

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ChevronRight } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { createBot, refreshBot } from "@/api/bots";
 import { modelsQuery } from "@/api/models";
-import { Button } from "@/ui/Button";
+import { Disclosure } from "@/ui/Disclosure";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { AboutFields, LookFields, ModelField } from "../fields";
@@ -24,7 +24,7 @@ export function NewBot({ close }: { close: () => void }) {
   );
 }
 
-export function NewBotForm({ close }: { close: () => void }) {
+function NewBotForm({ close }: { close: () => void }) {
   const cache = useQueryClient();
   const navigate = useNavigate();
   const models = useQuery(modelsQuery).data;
@@ -56,25 +56,17 @@ export function NewBotForm({ close }: { close: () => void }) {
         value={form.name}
         onChange={(event) => change({ name: event.target.value })}
       />
-      <details className="group">
-        <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
-          <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> More
-        </summary>
+      <Disclosure title="More">
         <div className="mt-3 space-y-3">
           <AboutFields {...part} />
           <ModelField {...part} />
           <LookFields {...part} />
         </div>
-      </details>
+      </Disclosure>
       <Refusal error={create.error} />
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!isReady || create.isPending}>
-          Create
-        </Button>
-      </div>
+      <FormActions close={close} isReady={isReady && !create.isPending}>
+        Create
+      </FormActions>
     </form>
   );
 }

@@ -10,6 +10,7 @@ import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { InlineText } from "@/ui/InlineText";
 import { Kbd } from "@/ui/Kbd";
+import { LoadMore } from "@/ui/LoadMore";
 import { Panel } from "@/ui/Panel";
 import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
@@ -131,13 +132,7 @@ function All({ slug, category }: { slug: string; category: MemoryCategory | null
           </li>
         ))}
       </ul>
-      {query.hasNextPage && (
-        <div className="flex justify-center p-2">
-          <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={query} />
     </Panel>
   );
 }

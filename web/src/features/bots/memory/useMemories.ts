@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { refreshBot } from "@/api/bots";
 import { addMemory, changeMemory, forgetAllMemories, forgetMemory } from "@/api/memories";
 import type { Memory } from "@/api/types";
+import { count } from "@/ui/count";
 import { toast } from "@/ui/toast";
 
 /** What a person can do with the memory of a bot. */
@@ -29,7 +30,7 @@ export function useMemories(slug: string) {
     mutationFn: () => forgetAllMemories(slug),
     onSuccess: (memories) => {
       refresh();
-      toast.ok(memories === 1 ? "Forgot 1 memory." : `Forgot ${memories} memories.`);
+      toast.ok(`Forgot ${count(memories, "memory", "memories")}.`);
     },
   });
   return { add, change, pin, forget, forgetAll };

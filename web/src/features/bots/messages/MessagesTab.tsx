@@ -1,10 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import { botQuery } from "@/api/bots";
 import { messagesQuery } from "@/api/messages";
-import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { LoadMore } from "@/ui/LoadMore";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Channels } from "./Channels";
@@ -17,6 +18,7 @@ const route = getRouteApi("/shell/bots/$slug/messages");
 /** What was written to a bot and by it: by people, other bots and workflows, and in channels it listens to. */
 export function MessagesTab() {
   const { slug } = route.useParams();
+  const name = useSuspenseQuery(botQuery(slug)).data.identity.display_name;
   const [other, setOther] = useState<string | null>(null);
   const query = useInfiniteQuery(messagesQuery(slug, other));
   const everything =
@@ -26,7 +28,7 @@ export function MessagesTab() {
   return (
     <div className="mx-auto grid max-w-[1160px] gap-3 p-4 max-sm:p-2 lg:grid-cols-[minmax(0,1fr)_260px]">
       <div className="min-w-0 space-y-3">
-        <Send slug={slug} />
+        <Send slug={slug} name={name} />
         {others.length > 0 && (
           <Select
             label="With whom"
@@ -58,13 +60,7 @@ export function MessagesTab() {
             </li>
           ))}
         </ul>
-        {query.hasNextPage && (
-          <div className="flex justify-center">
-            <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-              Older
-            </Button>
-          </div>
-        )}
+        <LoadMore of={query} />
       </div>
       <Channels slug={slug} />
     </div>

@@ -1,16 +1,17 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { SendHorizontal } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { refreshMessages, sendMessage } from "@/api/messages";
 import { Button } from "@/ui/Button";
 import { TextArea } from "@/ui/Field";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
 import { TYPES } from "./words";
 
 /** Write to this bot, as oneself. The reply appears below when it is there. */
-export function Send({ slug }: { slug: string }) {
+export function Send({ slug, name }: { slug: string; name: string }) {
   const cache = useQueryClient();
   const [body, setBody] = useState("");
   const [messageType, setType] = useState("text");
@@ -26,18 +27,15 @@ export function Send({ slug }: { slug: string }) {
     event?.preventDefault();
     if (body.trim() && !send.isPending) send.mutate({ to: slug, body: body.trim(), messageType });
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
-  };
   return (
     <form onSubmit={submit} className="space-y-2 rounded-lg border border-line bg-surface p-3">
       <TextArea
-        label={`Write to ${slug}`}
+        label={`Write to ${name}`}
         rows={2}
         value={body}
         hint={TYPES.find(({ value }) => value === messageType)?.hint}
         onChange={(event) => setBody(event.target.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={onSend(submit)}
       />
       <Refusal error={send.error} />
       <div className="flex items-center gap-2">

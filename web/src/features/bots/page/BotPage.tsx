@@ -81,7 +81,7 @@ function Gone({ bot }: { bot: Bot }) {
 function Glance({ bot }: { bot: Bot }) {
   const { word, tone } = stateOf(bot);
   return (
-    <span className="flex min-w-0 items-center gap-2.5">
+    <span className="flex min-w-0 items-center gap-2.5 max-md:shrink-0">
       <Avatar of={bot.identity} size="sm" />
       <Badge tone={tone}>{word}</Badge>
       <span title="The model of its next answer" className="mono min-w-0 truncate text-dim max-md:hidden">

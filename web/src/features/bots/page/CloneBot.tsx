@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { cloneBot, refreshBot } from "@/api/bots";
 import type { Bot } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { toast } from "@/ui/toast";
@@ -52,14 +52,9 @@ function CloneForm({ bot, close }: { bot: Bot; close: () => void }) {
         onChange={(event) => setName(event.target.value)}
       />
       <Refusal error={clone.error} />
-      <div className="flex justify-end gap-2">
-        <Button look="ghost" onClick={close}>
-          Close
-        </Button>
-        <Button look="primary" type="submit" disabled={!name.trim() || clone.isPending}>
-          Clone
-        </Button>
-      </div>
+      <FormActions close={close} isReady={name.trim() !== "" && !clone.isPending}>
+        Clone
+      </FormActions>
     </form>
   );
 }

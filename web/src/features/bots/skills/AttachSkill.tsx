@@ -8,6 +8,7 @@ import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Modal } from "@/ui/Modal";
+import { mentions } from "@/ui/mentions";
 import { Refusal } from "@/ui/Refusal";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useSkills } from "./useSkills";
@@ -82,10 +83,5 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function isMeant({ name, description, categories }: SkillCard, words: string): boolean {
-  const text = [name, description, ...categories].join("\n").toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
+const isMeant = ({ name, description, categories }: SkillCard, words: string): boolean =>
+  mentions([name, description, ...categories], words);

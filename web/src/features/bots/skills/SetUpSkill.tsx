@@ -5,7 +5,7 @@ import { CheckField } from "@/ui/CheckField";
 import { Field, TextArea } from "@/ui/Field";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
-import { changeOf, type Setup, setupOf, wrongLine } from "./setup";
+import { changeOf, FREE, type Setup, setupOf, wrongLine } from "./setup";
 import { useSkills } from "./useSkills";
 
 type Props = { slug: string; skill: BotSkill; close: () => void };
@@ -66,7 +66,7 @@ function SetUpForm({ slug, skill, close }: Props) {
         value={setup.settings}
         onChange={({ target }) => change({ settings: target.value })}
       />
-      {skill.capabilities.length > 0 && (
+      {skill.capabilities.some((one) => one !== FREE) && (
         <Allowed skill={skill} allowed={setup.allowed} setAllowed={(allowed) => change({ allowed })} />
       )}
       <Refusal error={setUp.error} />
@@ -101,15 +101,17 @@ function Allowed({ skill: { capabilities, granted }, allowed, setAllowed }: Allo
         onChange={(isAll) => setAllowed(isAll ? null : [...granted])}
       />
       {allowed !== null &&
-        capabilities.map((one) => (
-          <CheckField
-            key={one}
-            label={one}
-            hint={granted.includes(one) ? "granted" : "asked for, not granted"}
-            checked={allowed.includes(one)}
-            onChange={(isOn) => toggle(one, isOn)}
-          />
-        ))}
+        capabilities
+          .filter((one) => one !== FREE)
+          .map((one) => (
+            <CheckField
+              key={one}
+              label={one}
+              hint={granted.includes(one) ? "granted" : "asked for, not granted"}
+              checked={allowed.includes(one)}
+              onChange={(isOn) => toggle(one, isOn)}
+            />
+          ))}
     </fieldset>
   );
 }

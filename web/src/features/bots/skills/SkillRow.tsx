@@ -3,9 +3,11 @@ import { Library, Pin, PinOff, Settings2, Unplug } from "lucide-react";
 import { useState } from "react";
 import type { BotSkill } from "@/api/types";
 import { Badge } from "@/ui/Badge";
+import { count } from "@/ui/count";
 import { Menu, type MenuItem } from "@/ui/Menu";
 import type { Tone } from "@/ui/tone";
 import { SetUpSkill } from "./SetUpSkill";
+import { FREE } from "./setup";
 import { useSkills } from "./useSkills";
 
 /** One skill of a bot: on or off, which version, what it asks for, and what keeps it away. */
@@ -34,12 +36,12 @@ export function SkillRow({ slug, skill }: { slug: string; skill: BotSkill }) {
             {name}
           </Link>
           <Facts skill={skill} />
+          <State skill={skill} />
         </p>
         <p className="break-words text-dim">{description}</p>
         {skill.capabilities.length > 0 && <Asks skill={skill} />}
         {problem && <p className="break-words text-wait">{problem}</p>}
       </div>
-      <State skill={skill} />
       <Menu label={`More about ${name}`} groups={items} />
       {isSettingUp && <SetUpSkill slug={slug} skill={skill} close={() => setSettingUp(false)} />}
     </li>
@@ -74,7 +76,7 @@ function Facts({ skill: { kind, version, pin, tier, overrides } }: { skill: BotS
     version && (pin ? `${version}, pinned to ${pin}` : version),
     !version && pin && `pinned to ${pin}`,
     tier,
-    settings > 0 && (settings === 1 ? "1 setting" : `${settings} settings`),
+    settings > 0 && count(settings, "setting"),
   ].filter(Boolean);
   return <span className="text-xs text-dim">{said.join(" · ")}</span>;
 }
@@ -84,10 +86,14 @@ function Asks({ skill: { capabilities, granted, narrowed } }: { skill: BotSkill 
   return (
     <ul aria-label="Capabilities" className="flex flex-wrap gap-x-2 text-xs text-dim">
       {capabilities.map((one) => {
-        const isAllowed = granted.includes(one) && (narrowed?.includes(one) ?? true);
+        const isAllowed = one === FREE || (granted.includes(one) && (narrowed?.includes(one) ?? true));
         const why = granted.includes(one) ? "not for this bot" : "not granted";
         return (
-          <li key={one} className="mono" title={isAllowed ? "granted" : why}>
+          <li
+            key={one}
+            className="mono"
+            title={one === FREE ? "needs no grant" : isAllowed ? "granted" : why}
+          >
             {isAllowed ? one : <s className="text-faint">{one}</s>}
             {!isAllowed && <span className="sr-only">, {why}</span>}
           </li>
@@ -105,5 +111,9 @@ function State({ skill: { enabled, is_offered: isOffered, state } }: { skill: Bo
       : state === "review"
         ? ["wait", "needs review"]
         : ["ok", "in use"];
-  return <Badge tone={tone}>{word}</Badge>;
+  return (
+    <span className="ml-auto flex">
+      <Badge tone={tone}>{word}</Badge>
+    </span>
+  );
 }

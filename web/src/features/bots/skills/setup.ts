@@ -13,7 +13,7 @@ export type Setup = {
 /** Not settings of the skill: what the bot reads of it, and a note of Forge's. */
 const OWN = ["description", "origin"];
 /** Nobody has to grant it, so a list of it alone allows nothing. */
-const NOTHING = "log";
+export const FREE = "log";
 
 export function setupOf({ pin, overrides, narrowed }: BotSkill): Setup {
   const lines = Object.entries(overrides)
@@ -37,7 +37,7 @@ export function changeOf(setup: Setup, { overrides }: BotSkill): BotSkillChange 
       ...(description && { description }),
       ...settingsOf(setup.settings),
     },
-    capabilities: setup.allowed && (setup.allowed.length > 0 ? [...setup.allowed] : [NOTHING]),
+    capabilities: setup.allowed && (setup.allowed.length > 0 ? [...setup.allowed] : [FREE]),
   } as BotSkillChange;
 }
 

@@ -1,17 +1,15 @@
 import { type ReactNode, useState } from "react";
 import type { FileConflict, FileState } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Diff } from "@/ui/Diff";
 import { Modal } from "@/ui/Modal";
 import { Segmented } from "@/ui/Segmented";
+import { type Ways, WaysOn } from "@/ui/WaysOn";
 
 type View = "both" | "theirs";
 const VIEWS: readonly { value: View; label: string }[] = [
   { value: "both", label: "Theirs and yours" },
   { value: "theirs", label: "What they changed" },
 ];
-
-export type WaysOn = { takeTheirs: () => void; saveMine: () => void; keepEditing: () => void };
 
 /** A save was refused, for the file is another by now: both texts, and the ways on. */
 export function Conflict({
@@ -23,7 +21,7 @@ export function Conflict({
   name: string;
   conflict: FileConflict;
   isBusy: boolean;
-  ways: WaysOn;
+  ways: Ways;
 }) {
   const [view, setView] = useState<View>("both");
   return (
@@ -38,7 +36,7 @@ type ChooseProps = {
   name: string;
   current: FileState;
   isBusy: boolean;
-  ways: WaysOn;
+  ways: Ways;
   children: ReactNode;
 };
 
@@ -59,17 +57,7 @@ export function Choose({ name, current, isBusy, ways, children }: ChooseProps) {
     >
       <div className="mt-3 space-y-3">
         {children}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button look="ghost" onClick={ways.keepEditing}>
-            Keep editing
-          </Button>
-          <Button disabled={isBusy || isGone} onClick={ways.takeTheirs}>
-            Take theirs
-          </Button>
-          <Button look="primary" disabled={isBusy || isGone} onClick={ways.saveMine}>
-            Save mine on top
-          </Button>
-        </div>
+        <WaysOn ways={ways} isBusy={isBusy} isGone={isGone} />
       </div>
     </Modal>
   );

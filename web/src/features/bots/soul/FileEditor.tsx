@@ -1,18 +1,16 @@
-import { lazy, Suspense, useRef } from "react";
+import { useRef } from "react";
 import type { FileState } from "@/api/types";
 import type { EditorHandle } from "@/ui/editor/Editor";
+import { EditorPane } from "@/ui/editor/EditorPane";
 import { Problems } from "@/ui/editor/Problems";
-import { SkeletonRows } from "@/ui/Skeleton";
 import { Conflict } from "./Conflict";
 import { type Draft, edited, isOutdated } from "./draft";
 import { HandEdit } from "./HandEdit";
 import { Meanwhile } from "./Meanwhile";
-import { nameOf } from "./place";
+import { languageOf, nameOf } from "./place";
 import { SaveBar } from "./SaveBar";
 import { useChecked } from "./useChecked";
 import { useSaving } from "./useSaving";
-
-const Editor = lazy(() => import("@/ui/editor/Editor").then(({ Editor }) => ({ default: Editor })));
 
 type Props = {
   slug: string;
@@ -38,21 +36,17 @@ export function FileEditor({ slug, state, startLine, draft, setDraft }: Props) {
       {draft && isOutdated(draft, state) && (
         <Meanwhile slug={slug} state={state} draft={draft} saving={saving} />
       )}
-      <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line focus-within:border-accent focus-within:ring-1 focus-within:ring-accent max-lg:h-[60dvh] max-lg:flex-none">
-        <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
-          <Editor
-            ref={editor}
-            label={`Text of ${nameOf(file)}`}
-            language={file === "skills-file" ? "toml" : "markdown"}
-            text={text}
-            marks={problems.marks}
-            startLine={startLine}
-            onChange={(changed) => setDraft((before) => edited(before, changed, state))}
-          />
-        </Suspense>
-      </div>
+      <EditorPane
+        ref={editor}
+        label={`Text of ${nameOf(file)}`}
+        language={languageOf(file)}
+        text={text}
+        marks={problems}
+        startLine={startLine}
+        onChange={(changed) => setDraft((before) => edited(before, changed, state))}
+      />
       <Problems
-        problems={problems.found}
+        problems={problems}
         goTo={({ line, column }) => editor.current?.goTo(line ?? null, column ?? null)}
       />
       <SaveBar file={file} draft={draft} saving={saving} />

@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import type { BotFile, FileVersion } from "@/api/types";
 import { versionsQuery } from "@/api/versions";
-import { Button } from "@/ui/Button";
 import { ErrorState } from "@/ui/ErrorState";
+import { LoadMore } from "@/ui/LoadMore";
 import { Panel } from "@/ui/Panel";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Ago } from "@/ui/Time";
@@ -28,13 +28,7 @@ export function History({ slug, file, selected }: Props) {
             </li>
           ))}
         </ol>
-        {query.hasNextPage && (
-          <div className="flex justify-center p-2">
-            <Button onClick={() => query.fetchNextPage()} disabled={query.isFetchingNextPage}>
-              Older
-            </Button>
-          </div>
-        )}
+        <LoadMore of={query} />
       </div>
     </Panel>
   );

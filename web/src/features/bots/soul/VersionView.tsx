@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ArrowLeft, Undo2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { BotFile, FileVersionDetail } from "@/api/types";
 import { diffQuery, versionQuery, versionsQuery } from "@/api/versions";
 import { Button, buttonClass } from "@/ui/Button";
@@ -9,13 +9,12 @@ import { Confirm } from "@/ui/Confirm";
 import { CopyButton } from "@/ui/CopyButton";
 import { Diff } from "@/ui/Diff";
 import { ErrorState } from "@/ui/ErrorState";
+import { EditorPane } from "@/ui/editor/EditorPane";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Ago } from "@/ui/Time";
-import { nameOf, placeOf, THE_FILE } from "./place";
+import { languageOf, nameOf, placeOf, THE_FILE } from "./place";
 import { useTakingBack } from "./useTakingBack";
-
-const Editor = lazy(() => import("@/ui/editor/Editor").then(({ Editor }) => ({ default: Editor })));
 
 type Props = { slug: string; file: BotFile; number: number; other: number | undefined };
 
@@ -30,16 +29,12 @@ export function VersionView({ slug, file, number, other }: Props) {
       {version.isLoadingError && <ErrorState error={version.error} retry={version.refetch} />}
       {other !== undefined && <Comparison slug={slug} file={file} number={number} other={other} />}
       {version.data && other === undefined && (
-        <div className="min-h-[320px] flex-1 overflow-hidden rounded-md border border-line focus-within:border-accent focus-within:ring-1 focus-within:ring-accent max-lg:h-[60dvh] max-lg:flex-none">
-          <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
-            <Editor
-              label={`Version ${number} of ${nameOf(file)}`}
-              language={file === "skills-file" ? "toml" : "markdown"}
-              text={version.data.content}
-              isReadOnly
-            />
-          </Suspense>
-        </div>
+        <EditorPane
+          label={`Version ${number} of ${nameOf(file)}`}
+          language={languageOf(file)}
+          text={version.data.content}
+          isReadOnly
+        />
       )}
     </>
   );

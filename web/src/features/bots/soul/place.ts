@@ -18,6 +18,8 @@ export const FILES: readonly { value: BotFile; label: string }[] = [
 
 export const nameOf = (file: BotFile): string => FILES.find(({ value }) => value === file)?.label ?? file;
 
+export const languageOf = (file: BotFile) => (file === "skills-file" ? "toml" : "markdown");
+
 /** The part of a bot that a file is, as `bot.changed` names it. */
 export const partOf = (file: BotFile) => (file === "skills-file" ? "skills" : file);
 

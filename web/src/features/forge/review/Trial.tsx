@@ -36,7 +36,9 @@ export function Trial({ report }: { report: TrialReport }) {
       <p className="px-3 py-2 text-xs text-dim">
         {report.ran
           ? `Ran in the sandbox (${report.sandbox}), ${formatDuration(report.duration_ms)}.`
-          : "Instructions are not executed: they were read and checked."}
+          : report.passed
+            ? "Instructions are not executed: they were read and checked."
+            : "It was not run."}
       </p>
     </Panel>
   );

@@ -75,15 +75,19 @@ function Skill({ skill }: { skill: NonNullable<Made["skill"]> }) {
           <p className="mb-1 text-xs font-medium text-dim">What next</p>
           <ul className="list-disc space-y-1 pl-5 marker:text-faint">
             <li>
-              Give it to a bot: on the bot’s page, <em>Skills</em>, add{" "}
-              <code className="mono">[skills.{skill.name}]</code> to its file.
+              Give it to a bot: on the bot’s page, <em>Skills</em>.
             </li>
             <li>Describe a new bot: Forge offers it this skill where it suits.</li>
           </ul>
         </div>
-        <Link to="/bots" className={buttonClass("primary")}>
-          <Bot size={13} aria-hidden /> Your bots
-        </Link>
+        <div className="flex flex-wrap gap-2">
+          <Link to="/skills/$name" params={{ name: skill.name }} className={buttonClass("primary")}>
+            <Wrench size={13} aria-hidden /> Open the skill
+          </Link>
+          <Link to="/bots" className={buttonClass()}>
+            <Bot size={13} aria-hidden /> Your bots
+          </Link>
+        </div>
       </div>
     </Panel>
   );

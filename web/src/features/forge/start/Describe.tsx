@@ -1,8 +1,9 @@
 import { ArrowRight } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { NewInterview } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
@@ -43,16 +44,17 @@ export function Describe({ kind, start, isBusy, error }: Props) {
   const field = useFirstFocus();
   const id = useId();
   const isReady = isSaid(wish) && !isBusy;
-  const submit = (event: FormEvent | KeyboardEvent) => {
+  const send = () => isReady && start(bodyOf(wish));
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady) start(bodyOf(wish));
+    send();
   };
   return (
     <form onSubmit={submit} className="space-y-3">
       <h2 className="text-xl font-semibold">
         <label htmlFor={id}>{HINTS[wish.kind]}</label>
       </h2>
-      <div className="rounded-lg border border-line bg-surface focus-within:border-strong">
+      <div className="rounded-lg border border-line bg-surface focus-within:border-accent">
         <textarea
           ref={field}
           id={id}
@@ -61,9 +63,7 @@ export function Describe({ kind, start, isBusy, error }: Props) {
           placeholder={`For instance: ${EXAMPLES[wish.kind][0]}`}
           value={wish.description}
           onChange={(event) => change({ description: event.target.value })}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
-          }}
+          onKeyDown={onSend(send)}
           className="field-sizing-content max-h-[40vh] min-h-20 w-full resize-none bg-transparent px-3 py-2.5 text-base outline-none placeholder:text-faint"
         />
         <div className="flex flex-wrap items-center gap-2 p-2 pt-0">

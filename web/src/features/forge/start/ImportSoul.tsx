@@ -1,6 +1,7 @@
-import { ChevronRight, Upload } from "lucide-react";
+import { Upload } from "lucide-react";
 import { useRef } from "react";
 import { Button } from "@/ui/Button";
+import { Disclosure } from "@/ui/Disclosure";
 import { TextArea } from "@/ui/Field";
 import { toast } from "@/ui/toast";
 
@@ -15,11 +16,7 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
     else onChange(text);
   };
   return (
-    <details className="group" open={soul !== "" || undefined}>
-      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
-        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> Import a
-        SOUL.md
-      </summary>
+    <Disclosure title="Import a SOUL.md" isOpen={soul !== ""}>
       <div className="mt-2 space-y-2">
         <TextArea
           label="Text of the SOUL.md"
@@ -47,6 +44,6 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
           <Upload size={13} aria-hidden /> Choose a file
         </Button>
       </div>
-    </details>
+    </Disclosure>
   );
 }

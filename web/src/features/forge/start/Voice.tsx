@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { rolesQuery } from "@/api/agents";
+import { modelsQuery } from "@/api/models";
 import type { InterviewSpeaker } from "@/api/types";
 import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
@@ -11,7 +11,7 @@ type Props = { speaker: InterviewSpeaker | null; choose: (speaker: InterviewSpea
 
 /** Who will ask: a model, or Forge's own questions. Both lead to the same kind of bot. */
 export function Voice({ speaker, choose }: Props) {
-  const interviewer = useQuery(rolesQuery).data?.find(({ role }) => role === "interviewer");
+  const interviewer = useQuery(modelsQuery).data?.roles.find(({ role }) => role === "interviewer");
   const [isSettingUp, setSettingUp] = useState(false);
   if (!interviewer) return null;
   const model = shortModel(interviewer.chain[0] ?? "");

@@ -26,7 +26,7 @@ export function FreeText({ label, placeholder, isBusy, isOff = false, field, sen
   return (
     <form
       onSubmit={submit}
-      className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-strong"
+      className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-accent"
     >
       <label htmlFor={id} className="sr-only">
         {label}

@@ -1,11 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { SendHorizontal } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { tellAgent } from "@/api/agents";
 import { ApiError } from "@/api/client";
 import type { Interjection } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 
 const MOST_CHARACTERS = 20_000;
 
@@ -27,11 +28,6 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
     event.preventDefault();
     send();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    send();
-  };
   const problem = tell.error && (tell.error instanceof ApiError ? tell.error.message : "It was not sent.");
   return (
     <form onSubmit={onSubmit} className="border-t border-line p-2">
@@ -47,7 +43,7 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
           value={text}
           aria-describedby={problem ? `${id}-problem` : undefined}
           onChange={(event) => setText(event.target.value)}
-          onKeyDown={onKeyDown}
+          onKeyDown={onSend(send)}
           className="field-sizing-content max-h-40 min-h-8 w-full resize-none rounded-md border border-line bg-bg px-2 py-1.5 text-sm placeholder:text-faint pointer-coarse:min-h-10 pointer-coarse:text-base"
         />
         <Button type="submit" look="plain" disabled={!mayTell} className="h-8 pointer-coarse:h-10">

@@ -1,12 +1,13 @@
 import { memo, type ReactNode } from "react";
 import type { Interjection } from "@/api/types";
 import { Badge } from "@/ui/Badge";
+import { count } from "@/ui/count";
 import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { sandboxWords } from "@/ui/sandbox";
 import type { Piece } from "./fold";
 import { Turn } from "./Turn";
-import { END, plural, tokenWords, totalOf } from "./words";
+import { END, tokenWords, totalOf } from "./words";
 
 /** Everything that can stand in a transcript, each in its own way. */
 export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Piece; isOver: boolean }) {
@@ -16,7 +17,7 @@ export const PieceView = memo(function PieceView({ piece, isOver }: { piece: Pie
     case "started":
       return (
         <Thin>
-          {piece.started.role} · {plural(piece.started.tools.length, "tool")} · commands{" "}
+          {piece.started.role} · {count(piece.started.tools.length, "tool")} · commands{" "}
           {sandboxWords(piece.started.sandbox).word}
         </Thin>
       );
@@ -79,7 +80,7 @@ function Ended({ result }: { result: Extract<Piece, { kind: "ended" }>["result"]
         <Badge tone={tone}>{word}</Badge>
         <span>{meaning}</span>
         <span className="mono w-full text-dim">
-          {plural(result.turns, "turn")} · {plural(result.tool_calls, "tool call")} ·{" "}
+          {count(result.turns, "turn")} · {count(result.tool_calls, "tool call")} ·{" "}
           <span title={tokenWords(result.usage)}>{formatTokens(totalOf(result.usage))} tokens</span> ·{" "}
           {formatMicros(result.cost_micros)}
         </span>

@@ -1,13 +1,13 @@
 import { clsx } from "clsx";
 import { Check, CircleDashed, X } from "lucide-react";
 import { Badge, Dot } from "@/ui/Badge";
+import { count } from "@/ui/count";
 import { SandboxBadge } from "@/ui/SandboxBadge";
 import { Elapsed } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 import { targetOf } from "./activity";
 import type { ToolView } from "./fold";
 import { Unfold, Verbatim } from "./Unfold";
-import { plural } from "./words";
 
 /** One use of a tool: what for, what came of it, how long it took; unfolded, all that went in and came out. */
 export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isOver: boolean }) {
@@ -38,17 +38,19 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
     >
       <Verbatim
         label="Input"
+        of={id}
         text={tool.input ? inWords(tool.input) : "These arguments could not be read."}
       />
       {used && (
         <Verbatim
           label="Output"
+          of={id}
           text={used.text}
           note={used.detail.truncated ? "shortened: the beginning and the end" : undefined}
         />
       )}
       {used?.detail.fetched && used.detail.fetched.length > 0 && (
-        <Verbatim label="Fetched from the registry" text={used.detail.fetched.join("\n")} />
+        <Verbatim label="Fetched from the registry" of={id} text={used.detail.fetched.join("\n")} />
       )}
     </Unfold>
   );
@@ -106,7 +108,7 @@ function summaryOf({ summary, detail }: NonNullable<ToolView["used"]>, target: s
 function inWords(input: Record<string, unknown>): string {
   const given = Object.entries(input);
   const [only] = given;
-  if (!only) return plural(0, "argument");
+  if (!only) return count(0, "argument");
   const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
   if (given.length === 1) return text(only[1]);
   return given

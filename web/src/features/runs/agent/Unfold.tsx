@@ -33,8 +33,16 @@ export function Unfold({ id, line, children }: { id: string; line: ReactNode; ch
   );
 }
 
+type VerbatimProps = {
+  label: string;
+  /** Whose it is: several may be unfolded at a time. */
+  of: string;
+  text: string;
+  note?: string | undefined;
+};
+
 /** Machine text of any length: bounded in height, as it is, and to be taken along. */
-export function Verbatim({ label, text, note }: { label: string; text: string; note?: string | undefined }) {
+export function Verbatim({ label, of, text, note }: VerbatimProps) {
   return (
     <div>
       <div className="flex h-6 items-center gap-2 text-xs text-dim">
@@ -45,7 +53,7 @@ export function Verbatim({ label, text, note }: { label: string; text: string; n
         </span>
       </div>
       <section
-        aria-label={label}
+        aria-label={`${label} of ${of}`}
         tabIndex={0}
         className="max-h-80 overflow-auto rounded-md border border-line bg-bg px-2.5 py-2"
       >

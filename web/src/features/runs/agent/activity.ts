@@ -8,8 +8,6 @@ export type Activity = {
   tone: Tone;
   text: string;
   since: string | null;
-  /** When it goes on by itself. */
-  until: string | null;
   hint: string | null;
 };
 
@@ -17,7 +15,6 @@ const activity = (tone: Tone, text: string, more: Partial<Activity> = {}): Activ
   tone,
   text,
   since: null,
-  until: null,
   hint: null,
   ...more,
 });

@@ -1,16 +1,15 @@
 /** An agent's events as lines of the log. */
 import type { EventOf } from "@/api/types";
+import { count } from "@/ui/count";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
-import { END, plural } from "./words";
+import type { EventFor } from "../parts";
+import { END } from "./words";
 
-type Told = EventOf<
-  "agent.started" | "agent.turn" | "agent.tool" | "agent.compacted" | "agent.heard" | "agent.ended"
->;
 type Said = { text: string; tone?: Tone };
 
-export function sayOfAgent(event: Told): Said {
+export function sayOfAgent(event: EventFor<"agent">): Said {
   switch (event.type) {
     case "agent.started":
       return { text: `Begins as ${event.data.role}, with ${event.data.tools.join(", ")}.` };
@@ -45,7 +44,7 @@ function compacted({ data }: EventOf<"agent.compacted">): string {
 function ended({ data: { result } }: EventOf<"agent.ended">): Said {
   const { word, meaning, tone } = END[result.end];
   return {
-    text: `Ended, ${word}: ${meaning} ${plural(result.turns, "turn")}, ${formatMicros(result.cost_micros)}.`,
+    text: `Ended, ${word}: ${meaning} ${count(result.turns, "turn")}, ${formatMicros(result.cost_micros)}.`,
     tone,
   };
 }

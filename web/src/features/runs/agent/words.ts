@@ -22,9 +22,6 @@ export const END: Record<AgentEnd, { word: string; meaning: string; tone: Tone }
   },
 };
 
-export const plural = (count: number, one: string): string =>
-  `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
-
 /** Everything that was sent and received. */
 export const totalOf = ({ input, output, cache_read, cache_write }: Usage): number =>
   input + output + cache_read + cache_write;

@@ -5,6 +5,7 @@ import { PartBadge } from "@/ui/audit/PartBadge";
 import { partOf } from "@/ui/audit/part";
 import { LargeVerdict } from "@/ui/audit/Verdict";
 import { CopyButton } from "@/ui/CopyButton";
+import { count } from "@/ui/count";
 import { InlineText } from "@/ui/InlineText";
 import { formatDuration } from "@/ui/time";
 import { type Asked, askedOf } from "./asked";
@@ -74,7 +75,7 @@ function State({ asked, audit: { summary, recorded } }: { asked: Asked; audit: A
       <Item name="Tree">
         <Id of={tree} what="the tree" />
       </Item>
-      <Item name="Changed">{counted(changed)}</Item>
+      <Item name="Changed">{count(changed, "file")}</Item>
       <Item name="The checks took">{formatDuration(took)}</Item>
       {recorded?.entry && <Item name="Ledger">entry {recorded.entry}</Item>}
     </>
@@ -86,7 +87,7 @@ function Claims({ files }: { files: readonly string[] | null }) {
   return (
     <Item name="Claimed">
       <details>
-        <summary className="cursor-pointer rounded-sm hover:text-ink">{counted(files.length)}</summary>
+        <summary className="cursor-pointer rounded-sm hover:text-ink">{count(files.length, "file")}</summary>
         <ul aria-label="Claimed files" className="mono mt-1 max-h-40 overflow-auto break-all">
           {files.map((file) => (
             <li key={file}>{file}</li>
@@ -118,5 +119,3 @@ function Id({ of, what }: { of: string; what: string }) {
     </span>
   );
 }
-
-const counted = (files: number): string => (files === 1 ? "1 file" : `${files} files`);

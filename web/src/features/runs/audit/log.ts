@@ -1,11 +1,9 @@
 /** An audit's events as lines of the log. Its findings are on the page itself. */
-import type { EventOf } from "@/api/types";
 import { VERDICT_TONE } from "@/ui/audit/Verdict";
 import type { Tone } from "@/ui/tone";
+import type { EventFor } from "../parts";
 
-type Told = EventOf<"audit.started" | "audit.check" | "audit.finished" | "audit.recorded">;
-
-export function sayOfAudit(event: Told): { text: string; tone: Tone } {
+export function sayOfAudit(event: EventFor<"audit">): { text: string; tone: Tone } {
   switch (event.type) {
     case "audit.started":
       return { text: `Audits ${event.data.project}: ${event.data.checks.join(", ")}.`, tone: "idle" };

@@ -1,4 +1,5 @@
 /** An audit without a finding, in words. Silence is only good news when somebody looked. */
+import { count } from "@/ui/count";
 import type { RunView } from "../fold";
 import type { AuditView } from "./fold";
 
@@ -23,11 +24,9 @@ export function ending({ summary, ended }: AuditView): { title: string; sentence
   const looked = ended.size - skipped;
   if (looked === 0)
     return { title: "Nothing was looked at", sentence: "Each check says why it had nothing to look at." };
-  const fine = `${checks(looked)} found nothing to complain about`;
+  const fine = `${count(looked, "check")} found nothing to complain about`;
   return {
     title: "All is fine",
-    sentence: skipped > 0 ? `${fine}; ${checks(skipped)} had nothing to look at.` : `${fine}.`,
+    sentence: skipped > 0 ? `${fine}; ${count(skipped, "check")} had nothing to look at.` : `${fine}.`,
   };
 }
-
-const checks = (count: number): string => (count === 1 ? "1 check" : `${count} checks`);

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import type { ModelBudget, Models } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { formatMicros } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
@@ -121,14 +122,9 @@ function BudgetForm({ budget, limit, close }: FormProps) {
           onChange={(event) => setText(event.target.value)}
         />
         <Refusal error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!text.trim() || save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions close={close} isReady={text.trim() !== "" && !save.isPending}>
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

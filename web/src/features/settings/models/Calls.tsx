@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ModelCall } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { LoadMore } from "@/ui/LoadMore";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
 import { SkeletonRows } from "@/ui/Skeleton";
@@ -43,13 +43,7 @@ export function Calls() {
           ))}
         </Table>
       )}
-      {calls.hasNextPage && (
-        <div className="flex justify-center border-t border-line p-2">
-          <Button onClick={() => calls.fetchNextPage()} disabled={calls.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={calls} />
     </Panel>
   );
 }

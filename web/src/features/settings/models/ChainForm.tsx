@@ -4,6 +4,7 @@ import { ApiError } from "@/api/client";
 import type { ModelRole, Models } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { resetChain, setChain, useChange } from "./models";
@@ -60,24 +61,19 @@ export function ChainForm({ role, models, suggestions, close }: Props) {
         )}
         <Refusal error={save.error ?? reset.error} />
         {unpriced && <Button onClick={() => setPricing(true)}>Say what {unpriced} costs</Button>}
-        <div className="flex justify-end gap-2">
-          {role.source === "account" && (
-            <Button
-              look="ghost"
-              className="mr-auto"
-              disabled={isBusy}
-              onClick={() => reset.mutate(role.role)}
-            >
-              Back to the default
-            </Button>
-          )}
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={given.some((model) => !model) || isBusy}>
-            Save
-          </Button>
-        </div>
+        <FormActions
+          close={close}
+          isReady={given.every(Boolean) && !isBusy}
+          instead={
+            role.source === "account" && (
+              <Button look="ghost" disabled={isBusy} onClick={() => reset.mutate(role.role)}>
+                Back to the default
+              </Button>
+            )
+          }
+        >
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

@@ -25,8 +25,8 @@ export function FirstSteps({ providers }: { providers: readonly ModelProvider[] 
           <code className="mono">http://127.0.0.1:11434/v1</code>, and choose its models for the roles.
         </li>
         <li>
-          Only looking around: <code className="mono">forge demo</code> starts a model server that answers
-          from a script and says how to use it. Nothing leaves your machine, and nothing is paid.
+          Only looking around: <code className="mono">forge models serve</code> starts a model server that
+          answers from a script and says how to use it. Nothing leaves your machine, and nothing is paid.
         </li>
       </ul>
       {isSetting && anthropic && <KeyForm provider={anthropic} close={() => setSetting(false)} />}

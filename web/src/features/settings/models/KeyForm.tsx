@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import type { ModelProvider } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { setKey, useChange } from "./models";
@@ -38,14 +38,9 @@ export function KeyForm({ provider, close }: { provider: ModelProvider; close: (
           onChange={(event) => setValue(event.target.value)}
         />
         <Refusal error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!value.trim() || save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions close={close} isReady={value.trim() !== "" && !save.isPending}>
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

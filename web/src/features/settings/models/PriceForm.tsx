@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from "react";
 import type { ModelPrice } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { setPrice, useChange } from "./models";
@@ -88,14 +88,9 @@ export function PriceForm({ model, price, suggestions, close, onSaved }: Props) 
           onChange={(event) => setTexts({ ...texts, context_window: event.target.value })}
         />
         <Refusal error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!name.trim() || save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions close={close} isReady={name.trim() !== "" && !save.isPending}>
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from "react";
 import { ApiError } from "@/api/client";
 import type { ModelProvider } from "@/api/types";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
@@ -78,14 +78,9 @@ export function ProviderForm({ provider, close }: { provider: ModelProvider | nu
           error={errorAt("key_name")}
         />
         <Refusal error={problem && FIELDS.includes(problem.field ?? "") ? null : save.error} />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!name.trim() || save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActions close={close} isReady={name.trim() !== "" && !save.isPending}>
+          Save
+        </FormActions>
       </form>
     </Modal>
   );

@@ -25,6 +25,8 @@ export function Roles({ models }: { models: Models }) {
   const [testing, setTesting] = useState<string | null>(null);
   const suggestions = useId();
   const problems = [...new Set(models.roles.flatMap((role) => role.problem ?? []))];
+  /** What is the same for all of them is said once, above. */
+  const isOfAll = problems.length === 1 && models.roles.every((role) => role.problem);
   return (
     <Panel title="Roles" actions={<span className="text-xs text-dim">prices for a million tokens</span>}>
       <Suggestions id={suggestions} models={models.known} />
@@ -38,6 +40,7 @@ export function Roles({ models }: { models: Models }) {
           <RoleRow
             key={role.role}
             role={role}
+            isMarked={Boolean(role.problem) && !isOfAll}
             onEdit={() => setEditing(role)}
             onTest={() => setTesting(role.chain[0] ?? "")}
           />
@@ -53,9 +56,9 @@ export function Roles({ models }: { models: Models }) {
   );
 }
 
-type RowProps = { role: ModelRole; onEdit: () => void; onTest: () => void };
+type RowProps = { role: ModelRole; isMarked: boolean; onEdit: () => void; onTest: () => void };
 
-function RoleRow({ role, onEdit, onTest }: RowProps) {
+function RoleRow({ role, isMarked, onEdit, onTest }: RowProps) {
   return (
     <li
       aria-label={role.role}
@@ -64,7 +67,7 @@ function RoleRow({ role, onEdit, onTest }: RowProps) {
       <div className="py-1">
         <p className="flex items-center gap-2 font-medium">
           {role.role}
-          {role.problem && <Badge tone="bad">problem</Badge>}
+          {isMarked && <Badge tone="bad">problem</Badge>}
         </p>
         <p className="text-xs text-dim max-sm:hidden">{ROLE_WORD[role.role]}</p>
       </div>

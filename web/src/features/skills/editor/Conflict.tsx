@@ -1,5 +1,5 @@
-import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
+import { type Ways, WaysOn } from "@/ui/WaysOn";
 import { type Draft, differing, type Texts } from "./draft";
 
 type Props = {
@@ -7,7 +7,7 @@ type Props = {
   mine: Draft;
   theirs: Texts;
   isBusy: boolean;
-  ways: { takeTheirs: () => void; saveMine: () => void; keepEditing: () => void };
+  ways: Ways;
 };
 
 /** The folder is another by now: whose files it should have. Whoever closes this goes on writing: nothing is decided. */
@@ -36,17 +36,7 @@ export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
             </li>
           ))}
         </ul>
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button look="ghost" onClick={ways.keepEditing}>
-            Keep editing
-          </Button>
-          <Button disabled={isBusy} onClick={ways.takeTheirs}>
-            Load theirs
-          </Button>
-          <Button look="primary" disabled={isBusy} onClick={ways.saveMine}>
-            Keep mine
-          </Button>
-        </div>
+        <WaysOn ways={ways} isBusy={isBusy} />
       </div>
     </Modal>
   );

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { Button } from "@/ui/Button";
 import { Field } from "@/ui/Field";
+import { FormActions } from "@/ui/FormActions";
 import { Modal } from "@/ui/Modal";
 import { wrongPath } from "./draft";
 
@@ -46,14 +46,9 @@ export function PathForm({ taken, from, done, close }: Props) {
           value={path}
           onChange={(event) => setPath(event.target.value)}
         />
-        <div className="flex justify-end gap-2">
-          <Button look="ghost" onClick={close}>
-            Close
-          </Button>
-          <Button look="primary" type="submit" disabled={!isReady}>
-            {from ? "Rename" : "Add"}
-          </Button>
-        </div>
+        <FormActions close={close} isReady={isReady}>
+          {from ? "Rename" : "Add"}
+        </FormActions>
       </form>
     </Modal>
   );

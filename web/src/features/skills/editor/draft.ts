@@ -47,12 +47,9 @@ export function byPlace(a: string, b: string): number {
 const depth = (path: string): number => path.split("/").length;
 
 const NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
-/** Addresses of the pages beside those of skills. */
-const TAKEN = ["new"];
 
 /** Why a skill, and so its folder, cannot be called that; null when it can. */
 export function wrongName(name: string): string | null {
-  if (TAKEN.includes(name)) return `A skill cannot be called ${name}.`;
   if (name.length > 64) return "A name has 64 characters at most.";
   return NAME.test(name) ? null : "Small letters, digits and single hyphens between them.";
 }

@@ -2,7 +2,6 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { validateSkill } from "@/api/skills";
 import type { SkillKind, SkillProblem } from "@/api/types";
-import type { EditorMark } from "@/ui/editor/Editor";
 import { useQuiet } from "@/ui/useQuiet";
 import type { Texts } from "./draft";
 
@@ -11,7 +10,8 @@ const NONE: readonly SkillProblem[] = [];
 
 export type Validation = {
   problems: readonly SkillProblem[];
-  marks: readonly EditorMark[];
+  /** Those that have a line, which is one of `SKILL.md`. */
+  inMain: readonly SkillProblem[];
   /** What it says it is; null until that is known. */
   kind: SkillKind | null;
 };
@@ -27,16 +27,9 @@ export function useValidation(name: string, texts: Texts): Validation {
   });
   const problems = validation.data?.problems ?? NONE;
   const manifest = validation.data?.manifest;
-  const marks = useMemo(() => problems.filter(({ line }) => line != null).map(toMark), [problems]);
-  return { problems, marks, kind: manifest ? kindOf(manifest.metadata?.["forge-kind"]) : null };
+  const inMain = useMemo(() => problems.filter(({ line }) => line != null), [problems]);
+  return { problems, inMain, kind: manifest ? kindOf(manifest.metadata?.["forge-kind"]) : null };
 }
 
 const kindOf = (said: string | undefined): SkillKind =>
   said === "script" || said === "local" ? said : "prompt";
-
-const toMark = ({ line, message, is_warning }: SkillProblem): EditorMark => ({
-  line: line ?? null,
-  column: null,
-  message,
-  isWarning: is_warning,
-});

@@ -46,7 +46,7 @@ export function ReachField({ reach, values, onChange, disabled = false, empty }:
       <label htmlFor={id} className="mb-1 block text-xs font-medium text-dim">
         {label}
       </label>
-      <div className="flex flex-wrap items-center gap-1 rounded-md border border-line bg-bg p-1 focus-within:border-strong">
+      <div className="flex flex-wrap items-center gap-1 rounded-md border border-line bg-bg p-1 focus-within:border-accent">
         {values.map((value) => (
           <span
             key={value}

@@ -1,5 +1,6 @@
 /** What a person decides about skills that were fetched: which of them, how far trusted, and with what. */
 import type { InstallWish, SkillTier, StagedSkill } from "@/api/types";
+import { mentions } from "@/ui/mentions";
 import { type Choice, wishesOf } from "../grants/choice";
 
 export type Decision = { isChosen: boolean; tier: SkillTier; grants: Choice };
@@ -57,10 +58,7 @@ export function wishOf(decisions: Decisions, chosen: readonly StagedSkill[]): In
 
 /** Those that are looked for: by words in the name, the description or the path. */
 export function fitting(skills: readonly StagedSkill[], words: string): StagedSkill[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-  if (wanted.length === 0) return [...skills];
-  return skills.filter(({ name, path, manifest }) => {
-    const text = [name, path, manifest?.description ?? ""].join("\n").toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  });
+  return skills.filter(({ name, path, manifest }) =>
+    mentions([name, path, manifest?.description ?? ""], words),
+  );
 }

@@ -1,8 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { useEffect, useRef } from "react";
 import { Button } from "@/ui/Button";
-import { SearchField } from "@/ui/SearchField";
+import { AddressedSearch, FilterBar } from "@/ui/FilterBar";
 import { Select } from "@/ui/Select";
 import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS } from "../words";
 import { type Filter, isFiltered, readShelf } from "./shelf";
@@ -30,13 +29,16 @@ export function Filters({ filter, words, setWords }: Props) {
   const navigate = useNavigate();
   const change = (changed: Partial<Record<keyof Filter, string>>) =>
     void navigate({ to: "/skills", search: readShelf({ ...filter, ...changed }), replace: true });
-  const search = (q: string) => {
-    setWords(q);
-    change({ q });
-  };
   return (
-    <search className="z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2 sm:sticky sm:top-0">
-      <WordsField q={filter.q ?? ""} words={words} setWords={setWords} search={search} />
+    <FilterBar>
+      <AddressedSearch
+        label="Search the skills"
+        group="Skills"
+        q={filter.q ?? ""}
+        words={words}
+        setWords={setWords}
+        keep={(q) => change({ q })}
+      />
       <div className="-m-1 flex gap-2 p-1 max-sm:overflow-x-auto sm:flex-wrap">
         {CHOICES.map(({ name, label, options }) => (
           <Select
@@ -60,26 +62,6 @@ export function Filters({ filter, words, setWords }: Props) {
           </Button>
         )}
       </div>
-    </search>
-  );
-}
-
-type WordsProps = Omit<Props, "filter"> & { q: string; search: (q: string) => void };
-
-function WordsField({ q, words, setWords, search }: WordsProps) {
-  const input = useRef<HTMLInputElement>(null);
-  // The address leads, except while somebody types: it is a little behind the keys then.
-  useEffect(() => {
-    if (document.activeElement !== input.current) setWords(q);
-  }, [q, setWords]);
-  return (
-    <SearchField
-      ref={input}
-      label="Search the skills"
-      group="Skills"
-      placeholder="Name or words…"
-      value={words}
-      onChange={search}
-    />
+    </FilterBar>
   );
 }

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Download, Hammer, Plus } from "lucide-react";
-import { lazy, Suspense, useDeferredValue, useRef, useState } from "react";
+import { lazy, Suspense, useDeferredValue, useState } from "react";
 import { skillsQuery } from "@/api/skills";
 import type { SkillCard as Skill } from "@/api/types";
 import { Button, buttonClass } from "@/ui/Button";
+import { CardGrid } from "@/ui/CardGrid";
 import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
@@ -12,7 +13,6 @@ import { Kbd } from "@/ui/Kbd";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
-import { useRowKeys } from "@/ui/useRowKeys";
 import { Filters } from "./Filters";
 import { SkillCard } from "./SkillCard";
 import { fits } from "./shelf";
@@ -31,7 +31,7 @@ export function LibraryPage() {
   const q = useDeferredValue(words.trim());
   const setInstalling = (isOpen: boolean) =>
     void navigate({ to: "/skills", search: { ...filter, ...(isOpen && { install: true }) }, replace: true });
-  useShortcut("c", { label: "New skill", group: "Skills" }, () => void navigate({ to: "/skills/new" }));
+  useShortcut("c", { label: "New skill", group: "Skills" }, () => void navigate({ to: "/skills/_new" }));
   useShortcut("i", { label: "Install a skill", group: "Skills" }, () => setInstalling(true));
 
   const isFirst = skills.data?.length === 0;
@@ -52,7 +52,7 @@ export function LibraryPage() {
             <Hammer size={13} aria-hidden /> <span className="max-sm:hidden">Talk to Forge</span>
           </Link>
           {!isFirst && install("plain")}
-          <Link to="/skills/new" className={buttonClass(isFirst ? "plain" : "primary")}>
+          <Link to="/skills/_new" className={buttonClass(isFirst ? "plain" : "primary")}>
             <Plus size={13} aria-hidden /> New skill <Kbd keys="c" />
           </Link>
         </>
@@ -79,7 +79,15 @@ export function LibraryPage() {
           sentence="The name, the description and the categories are looked at. Choose less, or clear the filters."
         />
       )}
-      {found.length > 0 && <Grid skills={found} />}
+      {found.length > 0 && (
+        <CardGrid label="Skills" said={count(found.length, "skill")}>
+          {found.map((skill) => (
+            <li key={skill.name} className="[contain-intrinsic-size:auto_150px] [content-visibility:auto]">
+              <SkillCard skill={skill} />
+            </li>
+          ))}
+        </CardGrid>
+      )}
       {isInstalling && (
         <Suspense>
           <InstallDialog close={() => setInstalling(false)} />
@@ -107,28 +115,5 @@ function Numbers({ skills }: { skills: readonly Skill[] }) {
         </Link>
       )}
     </span>
-  );
-}
-
-function Grid({ skills }: { skills: readonly Skill[] }) {
-  const list = useRef<HTMLUListElement>(null);
-  useRowKeys(list);
-  return (
-    <>
-      <p role="status" className="sr-only">
-        {count(skills.length, "skill")}
-      </p>
-      <ul
-        ref={list}
-        aria-label="Skills"
-        className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,320px),1fr))] gap-3 p-4 max-sm:p-2"
-      >
-        {skills.map((skill) => (
-          <li key={skill.name} className="[contain-intrinsic-size:auto_150px] [content-visibility:auto]">
-            <SkillCard skill={skill} />
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }

@@ -1,5 +1,6 @@
 /** What the address of the library says: which skills, and that one is to be installed. */
 import type { SkillCapability, SkillCard, SkillKind, SkillOrigin, SkillState, SkillTier } from "@/api/types";
+import { mentions } from "@/ui/mentions";
 import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS } from "../words";
 
 export type Filter = {
@@ -37,16 +38,12 @@ export const isFiltered = (filter: Filter): boolean => Object.values(filter).som
 
 /** Every word is in the name, the description or a category, and all that is chosen is so. */
 export function fits(skill: SkillCard, { q = "", kind, tier, state, capability, source }: Filter): boolean {
-  const text = [skill.name, skill.description, ...skill.categories].join("\n").toLowerCase();
   return (
     (kind ?? skill.kind) === skill.kind &&
     (tier ?? skill.tier) === skill.tier &&
     (state ?? skill.state) === skill.state &&
     (source ?? skill.source.type) === skill.source.type &&
     (capability === undefined || skill.capabilities.includes(capability)) &&
-    q
-      .toLowerCase()
-      .split(/\s+/)
-      .every((word) => text.includes(word))
+    mentions([skill.name, skill.description, ...skill.categories], q)
   );
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { botsQuery } from "@/api/bots";
 import { refreshRuns, runSkill, skillFileQuery } from "@/api/skills";
 import type { SkillDetail } from "@/api/types";
@@ -10,6 +10,7 @@ import { Drawer } from "@/ui/Drawer";
 import { TextArea } from "@/ui/Field";
 import { inputOfTest, readInput } from "@/ui/json";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Select } from "@/ui/Select";
 import { nameOf } from "../source/tree";
@@ -46,9 +47,6 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
     event.preventDefault();
     start();
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) start();
-  };
   return (
     <form onSubmit={submit} className="space-y-4">
       <TextArea
@@ -61,7 +59,7 @@ function RunForm({ skill, close }: { skill: SkillDetail; close: () => void }) {
         hint="An object, written as JSON."
         onChange={(event) => setText(event.target.value)}
         onBlur={() => setTouched(true)}
-        onKeyDown={onKeyDown}
+        onKeyDown={onSend(start)}
       />
       <div className="flex flex-wrap items-center gap-2">
         <Select

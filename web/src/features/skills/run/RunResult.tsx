@@ -1,4 +1,3 @@
-import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import type { SkillRan, SkillRun } from "@/api/types";
 import { Badge } from "@/ui/Badge";
@@ -6,11 +5,11 @@ import { formatBytes } from "@/ui/bytes";
 import { Code } from "@/ui/Code";
 import { InlineText } from "@/ui/InlineText";
 import { writtenOut } from "@/ui/json";
+import { LogLines } from "@/ui/LogLines";
 import { Markdown } from "@/ui/Markdown";
 import { formatMicros, formatTokens } from "@/ui/money";
 import { SandboxBadge } from "@/ui/SandboxBadge";
 import { formatDuration } from "@/ui/time";
-import { INK, type Tone } from "@/ui/tone";
 import { CAPABILITIES } from "../words";
 import { ENDS } from "./ends";
 
@@ -57,27 +56,17 @@ function Output({ ran: { kind, output } }: { ran: SkillRan }) {
   );
 }
 
-const LEVEL_TONE: Partial<Record<string, Tone>> = { error: "bad", warn: "wait", warning: "wait" };
-
 export function Logs({ lines }: { lines: SkillRun["logs"] }) {
   if (lines.length === 0) return null;
   return (
     <section aria-label="Log">
-      <h3 className="mb-1 text-xs font-semibold text-dim">Log</h3>
-      <ol tabIndex={0} className="mono max-h-64 overflow-auto rounded-md border border-line bg-bg py-1">
-        {lines.map(({ level, message }, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the log of a run that is over never moves
-          <li key={at} className="flex gap-3 px-2.5 leading-[18px]">
-            <span className={clsx("w-10 shrink-0", INK[LEVEL_TONE[level] ?? "idle"])}>{level}</span>
-            <span className="min-w-0 break-words whitespace-pre-wrap">{message}</span>
-          </li>
-        ))}
-      </ol>
+      <p className="mb-1 text-xs font-semibold text-dim">Log</p>
+      <LogLines label="Log" lines={lines.map(({ level, message }) => ({ level, text: message }))} />
     </section>
   );
 }
 
-export function Measures({ run, cost = 0 }: { run: SkillRun; cost?: number }) {
+function Measures({ run, cost = 0 }: { run: SkillRun; cost?: number }) {
   return (
     <dl className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
       <Measure name="Time">{formatDuration(run.duration_ms)}</Measure>

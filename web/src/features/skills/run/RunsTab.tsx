@@ -6,11 +6,11 @@ import { useId, useState } from "react";
 import { skillRunsQuery } from "@/api/skills";
 import type { SkillRun } from "@/api/types";
 import { Badge } from "@/ui/Badge";
-import { Button } from "@/ui/Button";
 import { formatBytes } from "@/ui/bytes";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
 import { Fact, Facts } from "@/ui/KeyValues";
+import { LoadMore } from "@/ui/LoadMore";
 import { formatTokens } from "@/ui/money";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { Cell, type Column, Row, Table } from "@/ui/Table";
@@ -59,13 +59,7 @@ export function RunsTab() {
           <RunRows key={run.id} run={run} />
         ))}
       </Table>
-      {runs.hasNextPage && (
-        <div className="flex justify-center p-3">
-          <Button onClick={() => runs.fetchNextPage()} disabled={runs.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={runs} />
     </>
   );
 }

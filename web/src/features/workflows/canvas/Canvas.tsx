@@ -1,6 +1,13 @@
 import "@xyflow/react/dist/base.css";
 import "./canvas.css";
-import { Background, BackgroundVariant, MiniMap, ReactFlow, ReactFlowProvider } from "@xyflow/react";
+import {
+  Background,
+  BackgroundVariant,
+  type FitViewOptions,
+  MiniMap,
+  ReactFlow,
+  ReactFlowProvider,
+} from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { folded } from "../definition/places";
 import { stepsIn } from "./boxes";
@@ -21,7 +28,12 @@ import { Zoom } from "./Zoom";
 
 const NODES = { step: StepNode, frame: FrameNode };
 const EDGES = { link: LinkEdge };
-const FIT = { padding: 0.15, minZoom: 0.3, maxZoom: 1 };
+/** Below, the buttons that zoom are not to cover a step. */
+const FIT: FitViewOptions = {
+  padding: { x: "8%", top: "8%", bottom: "56px" },
+  minZoom: 0.3,
+  maxZoom: 1,
+};
 /** From here on a map helps whoever only looks. */
 const HARD_TO_SURVEY = 12;
 /** From here on only what is in sight is in the page. */

@@ -1,7 +1,7 @@
 /** Where everything is drawn: where people put it, and for the rest from above to below by what waits for what. */
 import { Graph, layout as rank } from "@dagrejs/dagre";
 import type { Definition, Point } from "../definition/model";
-import { type Link, linksOf } from "../definition/scopes";
+import { type Link, linksOf, type Way } from "../definition/scopes";
 import { BAND, type Box, type BoxKind, boxesOf, stepsIn } from "./boxes";
 
 export type Size = { width: number; height: number };
@@ -73,8 +73,8 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
     if (box.members.length > 0) inner.set(box.id, arranged(box.members, links));
     graph.setNode(box.id, { ...sizeOf(box, inner.get(box.id)) });
   }
-  // Dagre puts what it is told last at the left, which is where the first way out of a box is.
-  for (const { from, to } of links.toReversed()) {
+  // Dagre puts what it is told last at the left.
+  for (const { from, to } of links.toReversed().sort(fromTheRight)) {
     const [source, target] = [holder.get(from), holder.get(to)];
     if (source && target && source !== target) graph.setEdge(source, target);
   }
@@ -90,6 +90,10 @@ function arranged(boxes: readonly Box[], links: readonly Link[]): Arranged {
   });
   return { size: { width, height }, at, routes };
 }
+
+/** As the ways out of a box are side by side: what they lead to is in the same order, so that lines do not cross. */
+const WAYS: readonly Way[] = ["then", "after", "else", "rejected", "error"];
+const fromTheRight = (a: Link, b: Link): number => WAYS.indexOf(b.way) - WAYS.indexOf(a.way);
 
 function sizeOf(box: Box, inner: Arranged | undefined): Size {
   if (box.isFolded || box.kind === "step") return STEP;

@@ -56,6 +56,6 @@ export const RING: Record<WorkflowStepStatus, string> = {
   retrying: "border-run ring-1 ring-run/40",
   completed: "border-ok/60",
   failed: "border-bad ring-1 ring-bad/40",
-  skipped: "border-line",
-  cancelled: "border-line",
+  skipped: "border-strong",
+  cancelled: "border-strong",
 };

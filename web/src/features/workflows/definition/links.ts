@@ -74,9 +74,3 @@ function choosingIn(config: Config, way: Way, change: (ids: readonly string[]) =
   }
   return config;
 }
-
-/** The ways that lead out of a step, besides `depends_on` of others. */
-export function waysOf({ type }: Step): Way[] {
-  if (type === "conditional") return ["after", "then", "else", "error"];
-  return type === "approval" ? ["after", "rejected", "error"] : ["after", "error"];
-}

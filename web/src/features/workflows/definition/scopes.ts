@@ -36,7 +36,7 @@ export type Way = "after" | "then" | "else" | "rejected" | "error";
 export type Link = { from: string; to: string; way: Way };
 
 /** All that leads from a step to others, but for what they say themselves with `depends_on`. */
-export function choicesOf({ id, config, on_error }: Step): Link[] {
+function choicesOf({ id, config, on_error }: Step): Link[] {
   const links = (ids: readonly string[] | undefined, way: Way) =>
     (ids ?? []).map((to) => ({ from: id, to, way }));
   return [

@@ -60,15 +60,17 @@ export function useSaving(first: WorkflowDetail, { draft, adopt, begin }: Writin
     /** Somebody else saved it: whose version is to count. */
     conflict: theirs && {
       theirs,
-      takeTheirs: () => {
-        beginWith(theirs);
-        setTheirs(null);
-        save.reset();
-      },
-      saveMine: () => save.mutate({ written: draft, number: theirs.number }),
-      keepEditing: () => {
-        setTheirs(null);
-        save.reset();
+      ways: {
+        takeTheirs: () => {
+          beginWith(theirs);
+          setTheirs(null);
+          save.reset();
+        },
+        saveMine: () => save.mutate({ written: draft, number: theirs.number }),
+        keepEditing: () => {
+          setTheirs(null);
+          save.reset();
+        },
       },
     },
   };

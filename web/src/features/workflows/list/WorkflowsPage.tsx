@@ -1,23 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { useDeferredValue, useRef, useState } from "react";
 import type { WorkflowCard } from "@/api/types";
 import { workflowsQuery } from "@/api/workflows";
 import { buttonClass } from "@/ui/Button";
 import { count } from "@/ui/count";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { AddressedSearch, FilterBar } from "@/ui/FilterBar";
 import { Kbd } from "@/ui/Kbd";
 import { Page } from "@/ui/Page";
-import { SearchField } from "@/ui/SearchField";
 import { Segmented } from "@/ui/Segmented";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
 import { useRowKeys } from "@/ui/useRowKeys";
 import { StartSaved } from "../start/StartSaved";
 import { refOf } from "../words";
-import { fits, readShelf, SHOWN, type Shelf } from "./shelf";
+import { readShelf, SHOWN, type Shelf, shownOf } from "./shelf";
 import { Templates } from "./Templates";
 import { WorkflowRow } from "./WorkflowRow";
 
@@ -37,7 +37,7 @@ export function WorkflowsPage() {
   );
 
   const isFirst = workflows.data?.length === 0;
-  const found = workflows.data?.filter((workflow) => fits(workflow, { ...shelf, q })) ?? [];
+  const found = shownOf(workflows.data ?? [], { ...shelf, q });
   const create = (
     <Link to="/workflows/new" className={buttonClass("primary")}>
       <Plus size={13} aria-hidden /> New workflow <Kbd keys="c" />
@@ -80,25 +80,17 @@ const STATES = SHOWN.map((value) => ({ value, label: value === "all" ? "All" : `
 
 function Filters({ shelf, words, setWords }: FilterProps) {
   const navigate = useNavigate();
-  const input = useRef<HTMLInputElement>(null);
   const change = (changed: Record<string, unknown>) =>
     void navigate({ to: "/workflows", search: readShelf({ ...shelf, ...changed }), replace: true });
-  // The address leads, except while somebody types: it is a little behind the keys then.
-  useEffect(() => {
-    if (document.activeElement !== input.current) setWords(shelf.q ?? "");
-  }, [shelf.q, setWords]);
   return (
-    <search className="z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2 sm:sticky sm:top-0">
-      <SearchField
-        ref={input}
+    <FilterBar>
+      <AddressedSearch
         label="Search the workflows"
         group="Workflows"
-        placeholder="Name or words…"
-        value={words}
-        onChange={(q) => {
-          setWords(q);
-          change({ q });
-        }}
+        q={shelf.q ?? ""}
+        words={words}
+        setWords={setWords}
+        keep={(q) => change({ q })}
       />
       <Segmented
         label="Show"
@@ -106,7 +98,7 @@ function Filters({ shelf, words, setWords }: FilterProps) {
         options={STATES}
         onChange={(show) => change({ show })}
       />
-    </search>
+    </FilterBar>
   );
 }
 

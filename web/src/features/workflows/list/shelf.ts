@@ -1,5 +1,6 @@
 /** What the address of the list says: which workflows. */
 import type { WorkflowCard } from "@/api/types";
+import { mentions } from "@/ui/mentions";
 
 export const SHOWN = ["all", "on", "off"] as const;
 export type Shelf = { q?: string | undefined; show?: "on" | "off" | undefined };
@@ -13,17 +14,18 @@ export function readShelf({ q, show }: Record<string, unknown>): Shelf {
   };
 }
 
+/** Those that fit; what waits for somebody comes first. */
+export function shownOf(workflows: readonly WorkflowCard[], shelf: Shelf): WorkflowCard[] {
+  return workflows
+    .filter((workflow) => fits(workflow, shelf))
+    .sort((a, b) => Number(b.open_gates > 0) - Number(a.open_gates > 0));
+}
+
 /** Every word is in its name, its description, its owner or what starts it. */
 export function fits(workflow: WorkflowCard, { q = "", show }: Shelf): boolean {
   const { name, description, owner, triggers } = workflow;
-  const text = [name, description, owner ?? "", ...triggers.map(({ title }) => title)]
-    .join("\n")
-    .toLowerCase();
   return (
     (show === undefined || workflow.is_enabled === (show === "on")) &&
-    q
-      .toLowerCase()
-      .split(/\s+/)
-      .every((word) => text.includes(word))
+    mentions([name, description, owner ?? "", ...triggers.map(({ title }) => title)], q)
   );
 }

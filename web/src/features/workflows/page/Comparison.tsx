@@ -62,6 +62,7 @@ function Bar({ workflow, reference, shown, other, versions }: Props) {
   return (
     <div className="flex flex-wrap items-center gap-2">
       <h2 className="font-semibold">Version {shown}</h2>
+      {other !== null && <span className="text-dim">compared with</span>}
       {options.length > 0 && (
         <Select
           label="Compare with"

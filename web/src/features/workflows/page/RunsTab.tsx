@@ -3,9 +3,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRef } from "react";
 import type { WorkflowRun } from "@/api/types";
 import { runsOfWorkflowQuery } from "@/api/workflows";
-import { Button } from "@/ui/Button";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { LoadMore } from "@/ui/LoadMore";
 import { formatMicros } from "@/ui/money";
 import { RunState } from "@/ui/run/RunStatus";
 import { RunTime } from "@/ui/run/RunTime";
@@ -56,13 +56,7 @@ export function RunsTab() {
           <RunLine key={run.id} run={run} />
         ))}
       </Table>
-      {runs.hasNextPage && (
-        <div className="flex justify-center p-3">
-          <Button onClick={() => runs.fetchNextPage()} disabled={runs.isFetchingNextPage}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore of={runs} />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { formatMicros } from "@/ui/money";
 import { Ago } from "@/ui/Time";
 import { formatDuration } from "@/ui/time";
 
-/** Each try of a step: what went wrong, what a model wrote instead, how long it was waited. */
+/** Each try of a step: what went wrong, what a model wrote instead, how long it was waited. Why its only try failed is said above. */
 export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] }) {
   if (attempts.length === 0) return <p className="text-dim">None has begun.</p>;
   return (
@@ -24,7 +24,7 @@ export function Attempts({ attempts }: { attempts: readonly WorkflowAttempt[] })
             )}
             <Ago at={attempt.started_at} className="mono ml-auto text-faint" />
           </p>
-          {attempt.error && (
+          {attempt.error && attempts.length > 1 && (
             <p className="text-xs break-words text-bad">
               <InlineText text={attempt.error.message} />{" "}
               <span className="mono text-faint">{attempt.error.code}</span>

@@ -60,7 +60,7 @@ export function Board({ run, view: latest, isLoading }: Props) {
   return (
     <div className="grid min-h-0 flex-1 gap-3 lg:grid-cols-[230px_minmax(0,1fr)_310px] xl:grid-cols-[270px_minmax(0,1fr)_380px] lg:grid-rows-[minmax(320px,1fr)]">
       {shown === "canvas" && (
-        <Panel title="Steps" count={definition.steps.length} className="min-h-0 max-lg:h-72">
+        <Panel title="Steps" count={definition.steps.length} className="min-h-0 max-lg:max-h-72">
           {isLoading && view.steps.size === 0 ? (
             <SkeletonRows rows={6} label="Loading the steps" />
           ) : (

@@ -29,6 +29,7 @@ export function RunPage() {
   return (
     <Page
       title={run.workflow_name}
+      titleTo={`/workflows/${run.workflow_id}`}
       crumbs={[
         { label: "Workflows", to: "/workflows" },
         ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : []),

@@ -16,6 +16,7 @@ import { asDefinition, stepOf, titleOf } from "../definition/model";
 import { isSettled, STEP_WORD } from "../words";
 import { Attempts } from "./Attempts";
 import { type Steps, siblingsOf } from "./marks";
+import { Results } from "./Results";
 import { Conversation, StepLinks } from "./StepLinks";
 import { StepLog, Value } from "./StepValue";
 
@@ -53,7 +54,7 @@ export function StepPanel({ run, steps, stepKey, select }: Props) {
       </header>
       {step?.error && step.status !== "completed" && <Mistake step={step} />}
       {step ? (
-        <Details runId={run.id} step={step} />
+        <Details runId={run.id} step={step} steps={steps} />
       ) : (
         <p className="p-3 text-dim">
           It has not begun{defined ? "" : ", and the definition does not have it"}.
@@ -123,7 +124,7 @@ function Mistake({ step: { error } }: { step: WorkflowStep }) {
 
 type Part = "output" | "input" | "attempts" | "log";
 
-function Details({ runId, step }: { runId: string; step: WorkflowStep }) {
+function Details({ runId, step, steps }: { runId: string; step: WorkflowStep; steps: Steps }) {
   const [part, setPart] = useState<Part>("output");
   const moved = `${step.status} ${step.attempt}`;
   const query = useQuery({
@@ -154,6 +155,7 @@ function Details({ runId, step }: { runId: string; step: WorkflowStep }) {
           none={isSettled(step.status) ? "Nothing came out." : "Nothing came out yet."}
         />
       )}
+      {part === "output" && step.type === "loop" && <Results runId={runId} steps={steps} loop={step.key} />}
       {found && part === "input" && (
         <Value value={found.input} name={`${step.step}-input`} none="Nothing went in." />
       )}

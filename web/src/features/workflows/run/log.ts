@@ -1,5 +1,6 @@
 /** The events of a workflow's run as lines of its log, in words. */
 import type { Event, EventOf, WorkflowStep } from "@/api/types";
+import { toneOf } from "@/ui/LogLines";
 import type { LogLine } from "@/ui/LogView";
 import { formatClock, formatDuration } from "@/ui/time";
 import type { Tone } from "@/ui/tone";
@@ -21,7 +22,7 @@ function say(event: Event): Said[] {
       return event.data.lines.map(({ level, text }) => ({
         source: event.data.key,
         text,
-        tone: LEVELS[level],
+        tone: toneOf(level),
       }));
     case "run.created":
       return run("Queued.");
@@ -51,13 +52,6 @@ function say(event: Event): Said[] {
 }
 
 const run = (text: string, tone: Tone = "idle"): Said[] => [{ source: "run", text, tone }];
-
-const LEVELS: Record<EventOf<"workflow.log">["data"]["lines"][number]["level"], Tone> = {
-  debug: "idle",
-  info: "idle",
-  warn: "wait",
-  error: "bad",
-};
 
 const attempt = (number: number): string => (number > 1 ? ` (attempt ${number})` : "");
 const withHint = (text: string, hint: string | null | undefined): string => (hint ? `${text} ${hint}` : text);

@@ -53,6 +53,20 @@ export function siblingsOf(steps: Steps, key: string): string[] {
     .sort((a, b) => numberOf(a) - numberOf(b));
 }
 
+export type Iteration = { number: number; steps: readonly WorkflowStep[] };
+
+/** What a loop did each time, in the order of its iterations; what loops in it did is theirs. */
+export function iterationsOf(steps: Steps, loop: string): Iteration[] {
+  const found = new Map<number, WorkflowStep[]>();
+  for (const step of steps.values()) {
+    if (!step.key.startsWith(`${loop}[`)) continue;
+    const [, number, inner] = /^(\d+)\]\/(.+)$/.exec(step.key.slice(loop.length + 1)) ?? [];
+    if (number === undefined || inner?.includes("/")) continue;
+    found.set(Number(number), [...(found.get(Number(number)) ?? []), step]);
+  }
+  return [...found].sort(([a], [b]) => a - b).map(([number, inside]) => ({ number, steps: inside }));
+}
+
 /** What the steps cost so far; what was kept was paid before. */
 export const costOf = (steps: Steps): number =>
   [...steps.values()].reduce((sum, { cost_micros, is_kept }) => sum + (is_kept ? 0 : cost_micros), 0);

@@ -37,7 +37,7 @@ type Wish = {
 };
 
 /** Where a step is: `each[2]` for `each[2]/fetch`, nothing for one that is in no loop. */
-export const scopeOf = (key: string): string => key.slice(0, Math.max(0, key.lastIndexOf("/")));
+const scopeOf = (key: string): string => key.slice(0, Math.max(0, key.lastIndexOf("/")));
 
 export function rowsOf(definition: Definition, steps: Steps, wish: Wish): Row[] {
   const rows: Row[] = [];

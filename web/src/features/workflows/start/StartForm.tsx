@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { ApiError } from "@/api/client";
 import type { WorkflowSubmitted } from "@/api/types";
 import { Button } from "@/ui/Button";
@@ -9,6 +9,7 @@ import { CheckField } from "@/ui/CheckField";
 import { TextArea } from "@/ui/Field";
 import { readInput, writtenOut } from "@/ui/json";
 import { Kbd } from "@/ui/Kbd";
+import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import type { Input } from "../definition/model";
@@ -67,11 +68,8 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
     if (!isReady || run.isPending) return;
     run.mutate({ payload: way === "form" ? form.payload : (json.input ?? {}), useLatest });
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
-  };
   return (
-    <form onSubmit={submit} onKeyDown={onKeyDown} noValidate className="mt-4 space-y-4">
+    <form onSubmit={submit} onKeyDown={onSend(submit)} noValidate className="mt-4 space-y-4">
       {way === "form" ? (
         fields.map((field) => (
           <InputField

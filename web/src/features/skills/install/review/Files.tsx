@@ -1,7 +1,7 @@
-import { ChevronRight } from "lucide-react";
 import type { SkillFile } from "@/api/types";
 import { formatBytes } from "@/ui/bytes";
 import { count } from "@/ui/count";
+import { Disclosure } from "@/ui/Disclosure";
 
 type Props = {
   files: readonly SkillFile[];
@@ -15,12 +15,15 @@ export function Files({ files, changes }: Props) {
   const gone = changes.filter((path) => !files.some((file) => file.path === path));
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   return (
-    <details className="group" open={changes.length > 0 && changes.length <= 12}>
-      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-semibold text-dim hover:text-ink">
-        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" />
-        {count(files.length, "file")}, {formatBytes(bytes)}
-        {changes.length > 0 && `, ${changes.length} changed`}
-      </summary>
+    <Disclosure
+      isOpen={changes.length > 0 && changes.length <= 12}
+      title={
+        <>
+          {count(files.length, "file")}, {formatBytes(bytes)}
+          {changes.length > 0 && `, ${changes.length} changed`}
+        </>
+      }
+    >
       <ul
         aria-label="Files"
         className="mono mt-1.5 max-h-48 overflow-auto rounded-md border border-line py-1"
@@ -40,6 +43,6 @@ export function Files({ files, changes }: Props) {
           </li>
         ))}
       </ul>
-    </details>
+    </Disclosure>
   );
 }

@@ -1,36 +1,11 @@
 /** Fields that several forms of the editor have. */
 import { type ReactNode, useId, useState } from "react";
 import { Field, TextArea } from "@/ui/Field";
-import { Select } from "@/ui/Select";
+import { SelectField } from "@/ui/SelectField";
 
 type Labelled = { label: string; hint?: ReactNode };
 
 type Choice<Value extends string> = { value: Value; label: string };
-
-/** One of a few. */
-export function ChoiceField<Value extends string>({
-  label,
-  hint,
-  value,
-  options,
-  onChange,
-}: Labelled & { value: Value; options: readonly Choice<Value>[]; onChange: (value: Value) => void }) {
-  return (
-    <div>
-      <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
-        {label}
-      </span>
-      <Select
-        label={label}
-        value={value}
-        options={options}
-        onChange={(chosen) => onChange(chosen as Value)}
-        className="w-full [&>select]:h-8"
-      />
-      {hint && <p className="mt-1 text-xs text-dim">{hint}</p>}
-    </div>
-  );
-}
 
 type NameProps = Labelled & {
   value: string;
@@ -48,7 +23,7 @@ export function NameField({ value, known, nothing, onChange, ...rest }: NameProp
     ...(value && !isKnown ? [{ value, label: `${value} (not found)` }] : []),
     ...known,
   ];
-  return <ChoiceField {...rest} value={value} options={options} onChange={onChange} />;
+  return <SelectField {...rest} value={value} options={options} onChange={onChange} />;
 }
 
 type NumberProps = Labelled & {

@@ -3,8 +3,9 @@ import { useId } from "react";
 import { botsQuery } from "@/api/bots";
 import { modelsQuery } from "@/api/models";
 import { Field } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import { JsonField } from "../fields/JsonField";
-import { ChoiceField, NameField } from "../fields/plain";
+import { NameField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import { isObject } from "../json";
 import type { ConfigForm } from "./form";
@@ -38,7 +39,7 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
         references={references}
         onChange={(prompt) => set({ prompt })}
       />
-      <ChoiceField
+      <SelectField
         label="Conversation"
         value={config.session ?? "new"}
         options={[

@@ -1,4 +1,5 @@
-import { ChoiceField, NumberField } from "../fields/plain";
+import { SelectField } from "@/ui/SelectField";
+import { NumberField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import { ChosenSteps } from "./FlowForms";
 import type { ConfigForm } from "./form";
@@ -17,7 +18,7 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         references={references}
         onChange={(prompt) => set({ prompt })}
       />
-      <ChoiceField
+      <SelectField
         label="When it is rejected"
         value={config.on_reject ?? "skip"}
         options={[
@@ -42,7 +43,7 @@ export function ApprovalForm({ config, set, references, ...where }: ConfigForm<"
         onChange={(timeout_secs) => set({ timeout_secs })}
       />
       {config.timeout_secs !== undefined && (
-        <ChoiceField
+        <SelectField
           label="When nobody decided in time"
           value={config.on_timeout ?? "fail"}
           options={[

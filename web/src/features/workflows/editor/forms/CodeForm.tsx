@@ -1,12 +1,9 @@
-import { lazy, Suspense } from "react";
+import { EditorPane } from "@/ui/editor/EditorPane";
 import { TextArea } from "@/ui/Field";
-import { SkeletonRows } from "@/ui/Skeleton";
+import { SelectField } from "@/ui/SelectField";
 import type { Language } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
-import { ChoiceField } from "../fields/plain";
 import type { ConfigForm } from "./form";
-
-const Editor = lazy(() => import("@/ui/editor/Editor").then(({ Editor }) => ({ default: Editor })));
 
 const BEGINNINGS: Record<Language, string> = {
   javascript: "function run(input) {\n  return input;\n}\n",
@@ -20,7 +17,7 @@ export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
   const isBlank = source.trim() === "" || Object.values(BEGINNINGS).includes(source);
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="Language"
         value={language}
         options={[
@@ -45,17 +42,14 @@ export function CodeForm({ id, config, set, references }: ConfigForm<"code">) {
           <p aria-hidden className="mb-1 text-xs font-medium text-dim">
             Source
           </p>
-          <div className="h-56 overflow-hidden rounded-md border border-line focus-within:border-accent">
-            <Suspense fallback={<SkeletonRows rows={5} label="Loading the editor" />}>
-              <Editor
-                key={`${id} ${language}`}
-                label="Source"
-                language={language}
-                text={source}
-                onChange={(text) => set({ source: text })}
-              />
-            </Suspense>
-          </div>
+          <EditorPane
+            key={`${id} ${language}`}
+            size="h-56"
+            label="Source"
+            language={language}
+            text={source}
+            onChange={(text) => set({ source: text })}
+          />
           <p className="mt-1 text-xs text-dim">
             A function run(input). Data comes in by the input: braces in the source are not filled in.
           </p>

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from "react";
 import { Field } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import { linked, unlinked, wrongLink } from "../../definition/links";
 import { type Definition, type Step, titleOf } from "../../definition/model";
 import { renamed, wrongId } from "../../definition/naming";
 import { FINALLY, isInside, scopeOfLoop, scopesOf, TOP } from "../../definition/scopes";
 import { placed } from "../../definition/steps";
-import { ChoiceField } from "../fields/plain";
 import { StepsField } from "../fields/StepsField";
 import type { Change } from "./form";
 
@@ -69,7 +69,7 @@ export function OrderFields({ definition, step, change }: Props): ReactNode {
         onAdd={(from) => change(linked(definition, link(from)))}
         onRemove={(from) => change(unlinked(definition, link(from)))}
       />
-      <ChoiceField
+      <SelectField
         label="Runs in"
         value={scopes.get(step.id) ?? TOP}
         options={[

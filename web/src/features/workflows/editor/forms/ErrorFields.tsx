@@ -1,7 +1,8 @@
 import { CheckField } from "@/ui/CheckField";
+import { SelectField } from "@/ui/SelectField";
 import { wrongLink } from "../../definition/links";
 import { type Definition, type RetryPolicy, type Step, titleOf } from "../../definition/model";
-import { ChoiceField, LinesField, NumberField, Section } from "../fields/plain";
+import { LinesField, NumberField, Section } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import type { Reference } from "../references";
 
@@ -55,7 +56,7 @@ function HandlerFields({ definition, step, set }: Omit<Props, "references">) {
   );
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="After the last attempt"
         value={typeof handler === "object" ? "goto" : handler}
         options={[
@@ -66,7 +67,7 @@ function HandlerFields({ definition, step, set }: Omit<Props, "references">) {
         onChange={(way) => set({ on_error: way === "goto" ? { goto: goto || (choices[0]?.id ?? "") } : way })}
       />
       {typeof handler === "object" && (
-        <ChoiceField
+        <SelectField
           label="Go to"
           value={goto}
           options={choices.map((choice) => ({ value: choice.id, label: titleOf(choice) }))}
@@ -92,7 +93,7 @@ function RetryFields({ retry, set }: RetryProps) {
       />
       {retry && (
         <>
-          <ChoiceField
+          <SelectField
             label="How"
             value={retry.strategy ?? "simple"}
             options={[

@@ -1,9 +1,10 @@
 /** The forms of steps that lead the way: conditions, loops, waiting. */
+import { SelectField } from "@/ui/SelectField";
 import { linked, unlinked, wrongLink } from "../../definition/links";
 import { isInside, scopeOfLoop, scopesOf, TOP, type Way } from "../../definition/scopes";
 import { placed } from "../../definition/steps";
 import { JsonField } from "../fields/JsonField";
-import { ChoiceField, NumberField } from "../fields/plain";
+import { NumberField } from "../fields/plain";
 import { StepsField } from "../fields/StepsField";
 import { TemplateField } from "../fields/TemplateField";
 import type { ConfigForm } from "./form";
@@ -75,7 +76,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
     .filter((other) => scopes.get(other) !== scopeOfLoop(id) && !isInside(scopes, id, other));
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="Repeat"
         value={isWhile ? "while" : "items"}
         options={[
@@ -146,7 +147,7 @@ export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
   const isUntil = config.until !== undefined;
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="Wait"
         value={isUntil ? "until" : "seconds"}
         options={[

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { secretsQuery } from "@/api/secrets";
+import { SelectField } from "@/ui/SelectField";
 import type { Method } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
-import { ChoiceField, LinesField, NumberField, Section } from "../fields/plain";
+import { LinesField, NumberField, Section } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import type { Reference } from "../references";
 import type { ConfigForm } from "./form";
@@ -18,7 +19,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
   const withSecrets = [...useSecretReferences(), ...references];
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="Method"
         value={method}
         options={METHODS.map((value) => ({ value, label: value }))}

@@ -5,9 +5,10 @@ import { workflowsQuery } from "@/api/workflows";
 import { workspacesQuery } from "@/api/workspaces";
 import { CheckField } from "@/ui/CheckField";
 import { Field } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import type { AuditVerdict } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
-import { ChoiceField, NameField } from "../fields/plain";
+import { NameField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import { useBotChoices } from "./AgentForm";
 import type { ConfigForm } from "./form";
@@ -42,7 +43,7 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
   const isChannel = config.channel !== undefined;
   return (
     <>
-      <ChoiceField
+      <SelectField
         label="Send it to"
         value={isChannel ? "channel" : "bot"}
         options={[

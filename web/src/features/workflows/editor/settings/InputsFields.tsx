@@ -1,9 +1,9 @@
 import { CheckField } from "@/ui/CheckField";
 import { Field } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import type { Input, InputType } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
-import { ChoiceField } from "../fields/plain";
 
 const TYPES: readonly InputType[] = ["any", "string", "number", "integer", "boolean", "array", "object"];
 
@@ -22,7 +22,7 @@ export function InputsFields({ inputs, onChange }: Props) {
     >
       {(name, input, change) => (
         <>
-          <ChoiceField
+          <SelectField
             label={`Type of ${name}`}
             value={input.type ?? "any"}
             options={TYPES.map((type) => ({ value: type, label: type }))}

@@ -1,10 +1,11 @@
 import { X } from "lucide-react";
 import { IconButton } from "@/ui/Button";
 import { Field, TextArea } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import type { Definition, Json } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
-import { ChoiceField, NameField, NumberField, Section } from "../fields/plain";
+import { NameField, NumberField, Section } from "../fields/plain";
 import { useBotChoices } from "../forms/AgentForm";
 import type { Change } from "../forms/form";
 import { referencesFor } from "../references";
@@ -104,7 +105,7 @@ function LimitFields({ definition, set }: PartProps) {
         />
       </div>
       {definition.concurrency !== undefined && (
-        <ChoiceField
+        <SelectField
           label="One more than that"
           value={definition.concurrency_policy ?? "queue"}
           options={[

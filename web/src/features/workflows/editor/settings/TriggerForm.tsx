@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { secretsQuery } from "@/api/secrets";
 import { Field } from "@/ui/Field";
+import { SelectField } from "@/ui/SelectField";
 import type {
   CronTrigger,
   EventTrigger,
@@ -10,7 +11,7 @@ import type {
   WebhookTrigger,
 } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
-import { ChoiceField, LinesField, NameField, NumberField } from "../fields/plain";
+import { LinesField, NameField, NumberField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import { isObject } from "../json";
 import type { Reference } from "../references";
@@ -55,7 +56,7 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
         value={trigger.timezone ?? ""}
         onChange={({ target }) => onChange({ ...trigger, timezone: target.value || undefined })}
       />
-      <ChoiceField
+      <SelectField
         label="Times nobody was there for"
         value={trigger.catch_up ?? "once"}
         options={[
@@ -93,7 +94,7 @@ function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
         value={trigger.path}
         onChange={({ target }) => onChange({ ...trigger, path: target.value })}
       />
-      <ChoiceField
+      <SelectField
         label="Who may call it"
         value={auth?.type ?? "none"}
         options={[

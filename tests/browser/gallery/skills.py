@@ -1,0 +1,81 @@
+"""Skills: in the library, looked at, edited, run."""
+
+import re
+
+from playwright.sync_api import Page
+from tests.browser.gallery.scene import Area, House, Scene
+from tests.browser.gallery.words import ARABIC, UNBROKEN
+
+MANIFEST = """\
+---
+name: greeter
+description: Greets people by name, and knows them again.
+metadata:
+  version: "1.2.0"
+  forge-kind: script
+  forge-capabilities: http_get kv log
+  forge-hosts: api.example.com
+---
+# Greeter
+
+Call it with a **name**.
+"""
+SOURCE = 'function run(input) { console.log("greeting"); return { text: "Hello " + input.name }; }\n'
+CASE = '{"name": "greets Ada", "input": {"name": "Ada"}, "expect": {"text": "Hello Ada"}}'
+
+
+def furnish(house: House) -> None:
+    files = {"SKILL.md": MANIFEST, "skill.js": SOURCE, "tests/greets.json": CASE}
+    house.call("POST", "/api/v1/skills", {"name": "greeter", "files": files})
+    for number in range(12):
+        _write(house, f"habit-{number}", "Does one thing, and does it well.")
+    _write(house, "w" * 60, f"{ARABIC} {UNBROKEN}")
+    for given in ({"name": "Ada"}, {}):
+        house.call("POST", "/api/v1/skills/greeter/run", {"input": given})
+
+
+def _write(house: House, name: str, description: str) -> None:
+    text = f"---\nname: {name}\ndescription: {description}\n---\n{UNBROKEN}\n"
+    house.call("POST", "/api/v1/skills", {"name": name, "files": {"SKILL.md": text}})
+
+
+RUN = re.compile("^Run")
+
+
+def _run(page: Page) -> None:
+    page.get_by_role("button", name=RUN).click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_role("textbox", name="Input").fill('{"name": "Ada"}')
+    drawer.get_by_role("button", name=RUN).click()
+    drawer.get_by_role("region", name="Result").wait_for()
+
+
+def _test(page: Page) -> None:
+    page.get_by_role("button", name="Run the tests").click()
+    page.get_by_text("greets Ada").wait_for()
+
+
+def _unfold(page: Page) -> None:
+    page.get_by_role("button", name="Details of the run").first.click()
+
+
+FRAME = "/skills/$name"
+
+AREA = Area(
+    scenes=(
+        Scene("skills", "/skills", "/skills", "greeter"),
+        Scene("install-skill", "/skills", "/skills?install=true", "Drop a zip"),
+        Scene("new-skill", "/skills/_new", "/skills/_new", "Begin writing"),
+        Scene("edit-skill", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md"),
+        Scene("skill", FRAME, "/skills/greeter", "Greets people"),
+        Scene("skill-source", f"{FRAME}/source", "/skills/greeter/source", "SKILL.md"),
+        Scene("skill-permissions", f"{FRAME}/permissions", "/skills/greeter/permissions", "api.example.com"),
+        Scene("skill-of-a-long-name", FRAME, f"/skills/{'w' * 60}", "What it is for"),
+        Scene("skill-run", FRAME, "/skills/greeter", "Greets people", _run),
+        Scene("skill-runs", f"{FRAME}/runs", "/skills/greeter/runs", "How it ended"),
+        Scene("skill-runs-unfolded", f"{FRAME}/runs", "/skills/greeter/runs", "How it ended", _unfold),
+        Scene("skill-tests", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json"),
+        Scene("skill-tested", f"{FRAME}/tests", "/skills/greeter/tests", "greets.json", _test),
+    ),
+    furnish=furnish,
+)

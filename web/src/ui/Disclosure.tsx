@@ -1,0 +1,22 @@
+import { ChevronRight } from "lucide-react";
+import type { ReactNode } from "react";
+
+type Props = {
+  /** What is behind it. */
+  title: ReactNode;
+  /** Open to begin with. */
+  isOpen?: boolean;
+  children: ReactNode;
+};
+
+/** What not everybody needs: a line that opens. */
+export function Disclosure({ title, isOpen = false, children }: Props) {
+  return (
+    <details className="group" open={isOpen || undefined}>
+      <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
+        <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> {title}
+      </summary>
+      {children}
+    </details>
+  );
+}

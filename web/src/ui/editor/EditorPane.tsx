@@ -1,0 +1,25 @@
+import { clsx } from "clsx";
+import { lazy, Suspense } from "react";
+import { SkeletonRows } from "../Skeleton";
+import type { EditorProps } from "./Editor";
+
+const Editor = lazy(() => import("./Editor").then(({ Editor }) => ({ default: Editor })));
+
+/** As much as the page has; below each other on a phone, most of the screen. */
+const FILLING = "min-h-[320px] flex-1 max-lg:h-[60dvh] max-lg:flex-none";
+
+/** The editor in its frame. It is loaded once somebody needs it. */
+export function EditorPane({ size = FILLING, ...editor }: EditorProps & { size?: string }) {
+  return (
+    <div
+      className={clsx(
+        "overflow-hidden rounded-md border border-line focus-within:border-accent focus-within:ring-1 focus-within:ring-accent",
+        size,
+      )}
+    >
+      <Suspense fallback={<SkeletonRows rows={8} label="Loading the editor" />}>
+        <Editor {...editor} />
+      </Suspense>
+    </div>
+  );
+}
