@@ -4,7 +4,7 @@ BIN := .venv/bin
 NPM := $(BIN)/python scripts/node.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run recall runtimes dev tools test test-python test-web check fix types docs bench wheel lock clean
+.PHONY: help install run recall runtimes dev tools test test-python test-web check fix types docs bench soak wheel lock clean
 
 help: ## List what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ docs: tools ## Rewrite the reference pages from the code
 
 bench: dev ## Measure (ARGS="..." to choose)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+soak: dev ## Keep a server busy for half an hour and say what grew (ARGS="--minutes 5" for less)
+	$(BIN)/python -m benchmarks.soak $(ARGS)
 
 wheel: install ## Build the wheel, web app included, into dist/
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist

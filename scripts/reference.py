@@ -5,10 +5,14 @@ of workflows.
 """
 
 import json
+import re
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
-from forge import errors as tree
+import forge
+from forge import errors
 from forge.api.events import EVENT_TYPES
 from forge.audits.secrets.judging import GENERIC
 from forge.audits.secrets.kubernetes import KUBERNETES
@@ -17,7 +21,6 @@ from forge.audits.secrets.privatekeys import PRIVATE_KEY
 from forge.audits.secrets.rules import RULES, VENDORS
 from forge.config import DEFAULT_DATA_DIR, Settings, setting_name
 from forge.errors import ForgeError
-from forge.llm import errors as models
 from forge.workflows.definition.schema import schema
 
 DOCS = Path(__file__).parent.parent / "docs" / "reference"
@@ -41,7 +44,7 @@ def settings_page() -> str:
             "",
             *rows,
             "",
-            "Commands that talk to a server read `FORGE_URL`, `FORGE_API_KEY` and `FORGE_DATA_DIR` (see cli.md).",
+            "Commands that talk to a server read `FORGE_URL`, `FORGE_API_KEY` and `FORGE_DATA_DIR` (see [cli.md](cli.md)).",
             "",
         ]
     )
@@ -53,7 +56,7 @@ def events_page() -> str:
         "",
         "Everything that happens is an event: `{stream, seq, at, type, data}`. `seq` counts 1, 2, 3 … in each stream,",
         "without a gap. Read history with `GET /api/v1/events?stream=…&after=…`, follow with the WebSocket `/ws`",
-        "(see api.md). Streams: `run:<id>` and `account:<id>`.",
+        "(see [api.md](api.md)). Streams: `run:<id>`, `session:<id>` (a conversation), `interview:<id>` and `account:<id>`.",
         "",
         "Types marked *whispered* are never stored: their `seq` is null, they come over `/ws` only, to whoever follows the",
         "stream at that moment, each behind the events that happened before it. Some may be missing, so nothing may depend",
@@ -71,11 +74,10 @@ def events_page() -> str:
 
 
 def errors_page() -> str:
-    rows = ["| code | HTTP | WebSocket close | exit code |", "|---|---|---|---|"]
+    rows = ["| code | HTTP | WebSocket close | exit code | meaning |", "|---|---|---|---|---|"]
     rows += [
-        f"| `{kind.code}` | {kind.status} | {kind.ws_close_code()} | {kind.exit_code} |"
-        for kind in _family(ForgeError)
-        if kind.__module__ in (tree.__name__, models.__name__)
+        f"| `{code}` | {kind.status} | {kind.ws_close_code()} | {kind.exit_code} | {_meaning(kind)} |"
+        for code, kind in _errors().items()
     ]
     return "\n".join(
         [
@@ -111,6 +113,25 @@ def secrets_page() -> str:
 
 def workflow_schema() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _errors() -> dict[str, type[ForgeError]]:
+    """By code, each with the kind that has it first; those of every feature, so all of Forge is imported."""
+    for module in walk_packages(forge.__path__, "forge."):
+        if "migrations" not in module.name and not module.name.endswith("__main__"):
+            import_module(module.name)
+    found: dict[str, type[ForgeError]] = {}
+    for kind in _family(ForgeError):
+        found.setdefault(kind.code, kind)
+    return found
+
+
+def _meaning(kind: type[ForgeError]) -> str:
+    """Those of the tree are explained where it is drawn, the others by themselves."""
+    drawn = dict(re.findall(r"── (\w+)\s+(?:\d+|exit \d+)?\s+(.+)", errors.__doc__ or ""))
+    own = " ".join((kind.__doc__ or "").split()) if "__doc__" in vars(kind) else ""
+    text = drawn.get(kind.__name__) or own.partition(". ")[0].rstrip(".")
+    return text[:1].upper() + text[1:]
 
 
 def _family(kind: type[ForgeError]) -> list[type[ForgeError]]:

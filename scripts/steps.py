@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,11 +26,34 @@ def step(label: str) -> Iterator[None]:
     print(f"{label} ... ", end="", flush=True)
     started = time.monotonic()
     try:
-        yield
+        with _ticking(label, started):
+            yield
     except BaseException:
         print("failed", flush=True)
         raise
     print(f"{time.monotonic() - started:.1f} s", flush=True)
+
+
+@contextmanager
+def _ticking(label: str, started: float) -> Iterator[None]:
+    """In a terminal the seconds are counted: what takes a minute is seen to be alive."""
+    if not sys.stdout.isatty():
+        yield
+        return
+    is_over = threading.Event()
+
+    def tick() -> None:
+        while not is_over.wait(1):
+            print(f"\r{label} ... {time.monotonic() - started:.0f} s ", end="", flush=True)
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        print(f"\r{label} ... ", end="", flush=True)
 
 
 def run(command: Sequence[str | Path], cwd: Path, env: Mapping[str, str] | None = None) -> str:

@@ -30,11 +30,11 @@ class Account:
     attempts: Counter[int] = field(default_factory=Counter)
 
 
-def start_runs(server: Server, count: int, *, step_ms: int = 50) -> list[str]:
+def start_runs(server: Server, numbers: range, *, step_ms: int = 50) -> list[str]:
     """Every other one asks a question, every fifth has a child."""
     started: list[str] = []
     with server.client() as client:
-        for i in range(count):
+        for i in numbers:
             given = {**INPUT, "step_ms": step_ms, "ask": i % 2 == 0, "child": i % 5 == 0}
             answer = client.post("/api/v1/runs", json={"kind": "self_test", "input": given})
             started.append(answer.raise_for_status().json()["data"]["id"])

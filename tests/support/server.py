@@ -53,6 +53,10 @@ class Server:
         return self._process
 
     @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def url(self) -> str:
         return self._info()["url"]
 
@@ -83,9 +87,9 @@ class Server:
         self.process.wait()
 
     def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-            self._process.wait(timeout=30)
+        if self.is_running:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=30)
 
     def _is_ready(self) -> bool:
         if self.process.poll() is not None:

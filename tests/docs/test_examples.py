@@ -1,0 +1,109 @@
+"""What the documentation shows to be copied is right: it can be read, and means something to the part it is for."""
+
+import ast
+import json
+import tomllib
+
+import pytest
+import yaml
+from tests.support.pages import PAGES, ROOT, Block, Page
+
+from forge.audits.boundaries.config import read_boundaries
+from forge.audits.routing.specs import SPECS
+from forge.workflows.definition.reading import read_source
+from forge.workflows.expressions.checking import check_expression, check_template
+
+
+def shown(kind: str) -> list[tuple[str, Block]]:
+    return [(f"{page}:{block.line}", block) for page in PAGES for block in page.blocks if block.kind == kind]
+
+
+def blocks_of(name: str, kind: str) -> list[str]:
+    return [block.text for block in Page(ROOT / name).blocks if block.kind == kind]
+
+
+SHORTENED = "{…}"
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("json")])
+def test_json_can_be_read(block: Block):
+    decoder, text = json.JSONDecoder(), block.text.replace(SHORTENED, "{}").strip()
+    while text:
+        text = text[decoder.raw_decode(text)[1] :].strip()
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("yaml")])
+def test_yaml_can_be_read(block: Block):
+    assert yaml.safe_load(block.text)
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("toml")])
+def test_toml_can_be_read(block: Block):
+    assert tomllib.loads(block.text)
+
+
+@pytest.mark.parametrize("block", [pytest.param(block, id=name) for name, block in shown("python")])
+def test_python_can_be_read(block: Block):
+    assert ast.parse(block.text)
+
+
+def test_every_block_says_what_it_is():
+    known = {"sh", "console", "json", "yaml", "toml", "python", "js", "markdown", "mermaid", "text"}
+    assert [
+        (str(page), block.line) for page in PAGES for block in page.blocks if block.kind not in known
+    ] == []
+
+
+def test_what_the_guide_of_workflows_shows_in_pieces_fits_together():
+    """With the two steps that are only named."""
+    morning, *pieces = blocks_of("docs/guides/workflows.md", "yaml")
+    triggers = next(text for text in pieces if text.startswith("triggers:"))
+    steps = "".join(text for text in pieces if text is not triggers)
+    named = "".join(
+        f"  - {{id: {name}, type: wait, config: {{seconds: 0}}}}\n" for name in ("shorten", "send")
+    )
+    found = read_source(morning.replace("outputs:", f"{steps}{named}outputs:") + triggers)
+    assert found.problems == []
+
+
+def test_the_steps_of_the_guide_of_messages_are_those_of_a_workflow():
+    [steps] = blocks_of("docs/guides/messages.md", "yaml")
+    routes = "- {id: routes, type: http, config: {url: https://example.com/routes}}\n"
+    assert read_source(f"name: asking\nsteps:\n{routes}{steps}").problems == []
+
+
+def test_the_boundaries_that_are_shown_are_some():
+    [shown_ones] = blocks_of("docs/reference/boundaries.md", "json")
+    assert [layer.name for layer in read_boundaries(shown_ones.encode()).layers] == [
+        "routers",
+        "services",
+        "clients",
+        "repos",
+    ]
+
+
+def test_the_expressions_that_are_shown_can_be_read():
+    [step] = blocks_of("docs/reference/expressions.md", "yaml")
+    [trigger] = blocks_of("docs/reference/triggers.md", "yaml")
+    read = yaml.safe_load(step)
+    assert check_expression(read["condition"]) and check_template(read["prompt"])
+    assert check_expression(yaml.safe_load(trigger)["when"])
+
+
+def test_clients_of_mcp_are_told_a_command_there_is():
+    [entry] = blocks_of("docs/guides/mcp.md", "json")
+    [table] = blocks_of("docs/guides/mcp.md", "toml")
+    told = [json.loads(entry)["mcpServers"]["forge"], tomllib.loads(table)["mcp_servers"]["forge"]]
+    assert [(one["command"], one["args"]) for one in told] == [
+        ("forge", ["mcp", "--dir", "/home/me/projects/shop"])
+    ] * 2
+
+
+def test_the_routes_that_are_shown_are_found():
+    [spec] = blocks_of("docs/reference/physics.md", "yaml")
+    assert [(route.method, route.path) for route in SPECS(".yaml", spec.encode()).routes] == [
+        ("GET", "/api/v1/timers"),
+        ("POST", "/api/v1/timers"),
+        ("DELETE", "/api/v1/timers/{timer_id}"),
+        ("WEBSOCKET", "/ws"),
+    ]
