@@ -160,6 +160,12 @@ def test_a_data_directory_of_somebody_else_is_bad(
     assert "another user" in check(nowhere, "data directory")["finding"]
 
 
+def test_a_restore_that_did_not_finish_is_bad(nowhere: Terminal, data_dir: Path):
+    (data_dir / "restore-unfinished").write_text("{}")
+    found = check(nowhere, "data directory")
+    assert (found["status"], "forge restore" in found["advice"]) == ("bad", True)
+
+
 def test_a_file_is_no_data_directory(nowhere: Terminal, tmp_path: Path):
     (tmp_path / "data").touch()
     said = nowhere("doctor")

@@ -66,7 +66,7 @@ async def test_sqlite_is_backed_up_before_it_is_migrated(tmp_path: Path, monkeyp
         await tx.execute(sa.text("INSERT INTO event_streams VALUES ('run:1', 7)"))
         await tx.execute(sa.text("UPDATE alembic_version SET version_num = '0000'"))
     monkeypatch.setattr(schema, "revisions", lambda: ["0000", *known])
-    monkeypatch.setattr(schema, "_upgrade", lambda _: None)
+    monkeypatch.setattr(schema, "upgrade", lambda _: None)
     await schema.migrate(store)
     await store.close()
 

@@ -18,6 +18,7 @@ SHELLS = ("bash", "zsh", "fish")
 )
 def serve(host: str | None, port: int | None, data_dir: Path | None) -> None:
     """Start Forge: the web app, the API and the runs. Stops with Ctrl-C."""
+    click.echo("Forge is starting …")  # what follows takes longer than people like to wait for a word
     from forge.config import load_settings
     from forge.server.serve import run_server
 

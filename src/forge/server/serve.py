@@ -7,17 +7,20 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from pathlib import Path
 from typing import Any
 
 import click
 import uvicorn
+from sqlalchemy.exc import SQLAlchemyError
 
+from forge.accounts.address import OwnAddress
 from forge.api.server import create_api
 from forge.app import Forge, Role, open_forge, own_address
 from forge.config import Settings
 from forge.errors import ConfigError
+from forge.server.start_trouble import explain
 from forge.terminal.place import SERVER_FILE
 from forge.terminal.private_file import write_private
 
@@ -38,16 +41,25 @@ def run_worker(settings: Settings) -> None:
 
 
 def _run(main: Coroutine[Any, Any, None]) -> None:
-    os.umask(0o077)  # everything Forge writes is for its user alone
-    with asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner:
+    with _private_files(), asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner:
         runner.run(main)
+
+
+@contextlib.contextmanager
+def _private_files() -> Generator[None]:
+    """Everything Forge writes is for its user alone."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 async def _serve(settings: Settings, *, terminal: bool) -> None:
     """Until a signal comes."""
     with _bind(settings) as listener:
         address = own_address(settings, listener.getsockname()[1])
-        async with open_forge(settings, address, terminal=terminal) as forge:
+        async with _opened(settings, address, Role.SERVER, terminal=terminal) as forge:
             server = _Server(api_config(forge))
             _on_signal(server.stop)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
@@ -65,9 +77,23 @@ async def _work(settings: Settings, *, terminal: bool) -> None:
     stop = asyncio.Event()
     _on_signal(stop.set)
     address = own_address(settings, settings.port)
-    async with open_forge(settings, address, terminal=terminal, role=Role.WORKER):
+    async with _opened(settings, address, Role.WORKER, terminal=terminal):
         click.echo("Forge is working. Ctrl-C stops it.")
         await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def _opened(
+    settings: Settings, address: OwnAddress, role: Role, *, terminal: bool
+) -> AsyncGenerator[Forge]:
+    """What keeps Forge from starting is said for a person; what happens later is a defect, and its trace is wanted."""
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            opening = open_forge(settings, address, terminal=terminal, role=role)
+            forge = await stack.enter_async_context(opening)
+        except (OSError, SQLAlchemyError) as error:
+            raise explain(settings, error) from error
+        yield forge
 
 
 async def _first(serving: asyncio.Task[None], up: asyncio.Task[Any]) -> None:

@@ -5,6 +5,7 @@ SQLite has one writer: writes share a single connection and queue up in this pro
 connections of their own and, in WAL mode, never wait for the writer.
 """
 
+import errno
 import sqlite3
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -25,6 +26,7 @@ _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=FULL",  # a commit survives power loss, not only kill -9
     "PRAGMA busy_timeout=30000",
     "PRAGMA foreign_keys=ON",
+    "PRAGMA journal_size_limit=16777216",  # what a busy moment made of the write-ahead log is given back
 )
 
 STALE_TRANSACTION_MS = 5000
@@ -37,6 +39,8 @@ _SQLITE_PASSING = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
 }
+
+_POSTGRESQL_FULL = "53100"
 
 _SIZE = {
     "sqlite": "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
@@ -55,13 +59,16 @@ class Tx:
         self._before: list[BeforeCommit] = []
         self._after: list[AfterCommit] = []
 
+    @property
+    def is_postgresql(self) -> bool:
+        return self.connection.dialect.name == "postgresql"
+
     async def execute(self, statement: sa.Executable, parameters: Any = None) -> sa.CursorResult[Any]:
         return await self.connection.execute(statement, parameters)  # pyright: ignore[reportReturnType]
 
     def insert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
         """An INSERT with ON CONFLICT: both databases know it, SQLAlchemy only knows it per database."""
-        is_postgresql = self.connection.dialect.name == "postgresql"
-        return postgresql.insert(table) if is_postgresql else sqlite.insert(table)
+        return postgresql.insert(table) if self.is_postgresql else sqlite.insert(table)
 
     def before_commit(self, callback: BeforeCommit) -> None:
         """Write this last: for rows many transactions share, whose lock should be held shortly and taken in order."""
@@ -140,6 +147,16 @@ def is_outage(error: SQLAlchemyError) -> bool:
     if code is not None:  # SQLite calls almost everything operational, a missing table included
         return code & 0xFF in _SQLITE_PASSING
     return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Of a file or of the database: it goes on when there is room again, and nothing that was saved is lost."""
+    if isinstance(error, OSError):
+        return error.errno in {errno.ENOSPC, errno.EDQUOT}
+    original = error.orig if isinstance(error, DBAPIError) else None
+    if isinstance(original, sqlite3.Error):
+        return (original.sqlite_errorcode or 0) & 0xFF == sqlite3.SQLITE_FULL
+    return getattr(original, "sqlstate", None) == _POSTGRESQL_FULL
 
 
 def configure_sqlite(connection: Any, _record: Any) -> None:

@@ -125,7 +125,7 @@ def _kind(tx: Tx) -> str:
 def _parameters(
     tx: Tx, bot_id: str, terms: Sequence[tuple[str, bool]], limit: int, *, together: bool
 ) -> dict[str, object]:
-    if _kind(tx) == "postgresql":
+    if tx.is_postgresql:
         quoted = [f"'{word}'" + (":*" if is_begun else "") for word, is_begun in terms]
         query = (" & " if together else " | ").join(quoted)
     else:

@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
 
 from forge.errors import Malformed
 
@@ -47,6 +49,16 @@ class Page(Generic[T]):
 
     items: Sequence[T]
     next_cursor: str | None = None
+
+
+def newest_first(
+    query: sa.Select[Any], at: sa.Column[Any], row_id: sa.Column[Any], cursor: Cursor | None, limit: int
+) -> sa.Select[Any]:
+    """The rows behind a cursor, in the order of a page."""
+    if cursor is not None:
+        last = sa.tuple_(sa.literal(cursor.at, at.type), sa.literal(cursor.id, row_id.type))
+        query = query.where(sa.tuple_(at, row_id) < last)
+    return query.order_by(at.desc(), row_id.desc()).limit(limit)
 
 
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], Cursor]) -> Page[T]:

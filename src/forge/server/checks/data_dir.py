@@ -5,6 +5,7 @@ import shutil
 import stat
 from pathlib import Path
 
+from forge.backup.placing import UNFINISHED
 from forge.server.checks.check import Check, Situation, bad, ok, warn
 from forge.terminal.text import size
 
@@ -31,6 +32,10 @@ def _judge(path: Path, found: os.stat_result) -> Check:
         return bad("data directory", f"{path} belongs to another user", f"sudo chown -R $(id -u) {path}")
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return bad("data directory", f"{path} cannot be written to", f"chmod 700 {path}")
+    if (path / UNFINISHED).exists():
+        return bad(
+            "data directory", f"a restore into {path} is unfinished", "Do it again: forge restore FILE"
+        )
     if mode & 0o022:
         return bad("data directory", f"{path} can be changed by others ({mode:o})", f"chmod 700 {path}")
     if mode & 0o077:

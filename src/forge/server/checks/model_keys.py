@@ -20,7 +20,8 @@ def check_model_keys(situation: Situation) -> Check:
     return warn(
         "model keys",
         "none",
-        f"Set {NAMES[0]} under Settings, Secrets in the web app, or {start} {NAMES[0]}=… set.",
+        f"Set it: forge secrets set {NAMES[0]}, or under Settings, Models, or {start} {NAMES[0]}=… set. "
+        "To look around without one: forge models serve, then forge models demo.",
     )
 
 

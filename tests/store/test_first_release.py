@@ -1,0 +1,184 @@
+"""A database of the first release opens in this one, and nothing that was in it is lost.
+
+The fixtures were made by the first release itself (schema 0001), killed while a run was running and another waited at
+a gate; only deadlines were moved to the year 2999, so that they do not pass.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sqlite3
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import event
+from tests.support.live import Live, live, settings_for
+from tests.support.postgres import Postgres
+
+from forge.backup.restoring import restore
+from forge.store import schema
+from forge.store.engine import Store
+
+FIXTURES = Path(__file__).parent / "fixtures"
+FIRST = "0001"
+
+
+@dataclass(frozen=True)
+class Opened:
+    live: Live
+    notes: dict[str, Any]
+    data_dir: Path
+
+    async def get(self, path: str, key: str | None = None) -> Any:
+        async with self.live.client(**({"Authorization": f"Bearer {key}"} if key else {})) as client:
+            answer = await client.get(f"/api/v1{path}")
+        assert answer.is_success, answer.text
+        return answer.json()["data"]
+
+    async def status(self, name: str) -> str:
+        return (await self.get(f"/runs/{self.notes['runs'][name]}"))["run"]["status"]
+
+    async def until(self, name: str, status: str) -> None:
+        async with asyncio.timeout(60):
+            while await self.status(name) != status:
+                await asyncio.sleep(0.05)
+
+
+def first_sqlite(data_dir: Path, notes: dict[str, Any]) -> str:
+    data_dir.mkdir(mode=0o700)
+    with sqlite3.connect(data_dir / "forge.db") as database:
+        database.executescript((FIXTURES / "first-release.sql").read_text())
+    database.close()
+    (data_dir / "vault.key").write_text(notes["vault_key"])
+    (data_dir / "vault.key").chmod(0o600)
+    return f"sqlite:///{data_dir / 'forge.db'}"
+
+
+def first_postgresql(data_dir: Path, url: str) -> str:
+    archive = FIXTURES / "first-release-postgresql.tar.gz"
+    restore(settings_for(data_dir, url), archive, lambda _: None)
+    return url
+
+
+def notes_of(kind: str) -> dict[str, Any]:
+    return json.loads((FIXTURES / "first-release.json").read_text())[kind]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def opened(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Opened]:
+    notes, data_dir = notes_of(request.param), tmp_path / "data"
+    if request.param == "sqlite":
+        url = first_sqlite(data_dir, notes)
+    else:
+        postgres: Postgres = request.getfixturevalue("postgres")
+        url = first_postgresql(data_dir, postgres.new_database())
+    async with live(settings_for(data_dir, url, run_retention_days=0)) as running:
+        yield Opened(running, notes, data_dir)
+
+
+async def test_everything_in_it_is_still_there_and_what_waited_goes_on(opened: Opened):
+    notes, forge = opened.notes, opened.live.forge
+    assert await schema.current_revision(forge.store) == schema.revisions()[-1]
+
+    me = await opened.get("/me", key=notes["key"])
+    assert (me["account"]["name"], me["scopes"]) == ("Ada Owner", ["read", "write"])
+    async with opened.live.client(Authorization=f"Bearer {notes['revoked_key']}") as client:
+        assert (await client.get("/api/v1/me")).status_code == 401
+    async with httpx2.AsyncClient(
+        base_url=opened.live.url, cookies={"forge_session": notes["session_cookie"]}
+    ) as browser:
+        assert (await browser.get("/api/v1/me")).status_code == 200
+
+    vault = forge.accounts.vault
+    assert (await vault.resolve("ANTHROPIC_API_KEY")).get_secret_value() == "sk-ant-first-release"
+    assert (await vault.resolve("TOKEN", "bot:ada")).get_secret_value() == "café 🔑 hunter2"
+
+    for name in ("completed", "cancelled", "failed"):
+        assert await opened.status(name) == name
+    assert await opened.status("answered") == "completed"
+    for name, count in notes["events"].items():
+        events = await opened.get(f"/events?stream=run:{notes['runs'][name]}&limit=1000")
+        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        assert len(events) == count if name not in ("running", "waiting") else len(events) >= count
+
+    (gate,) = await opened.get("/gates?status=open")
+    assert gate["run_id"] == notes["runs"]["waiting"]
+    async with opened.live.client() as client:
+        body = {"option": "yes", "shown_hash": gate["shown_hash"]}
+        answered = await client.post(f"/api/v1/gates/{gate['id']}/answer", json=body)
+        assert answered.is_success, answered.text
+        await opened.until("waiting", "completed")
+        run = (await opened.get(f"/runs/{notes['runs']['running']}"))["run"]
+        assert (run["status"], run["attempt"]) == ("running", 2), "what was running runs again"
+        assert (await client.post(f"/api/v1/runs/{run['id']}/cancel")).is_success
+    if forge.store.is_sqlite:
+        assert (opened.data_dir / f"forge.db.schema-{FIRST}.backup").exists()
+
+
+@pytest.mark.parametrize("revision", schema.revisions())
+async def test_every_schema_between_opens_with_what_was_in_it(revision: str, tmp_path: Path):
+    store = Store(first_sqlite(tmp_path / "data", notes_of("sqlite")))
+    async with store.begin() as tx:
+        await tx.connection.run_sync(schema.upgrade, revision)
+    assert await schema.current_revision(store) == revision
+    await schema.migrate(store)
+    assert await schema.current_revision(store) == schema.revisions()[-1]
+    await store.close()
+    first, now = sqlite3.connect(":memory:"), sqlite3.connect(tmp_path / "data" / "forge.db")
+    first.executescript((FIXTURES / "first-release.sql").read_text())
+    tables = [name for (name,) in first.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for table in set(tables) - {"alembic_version"}:
+        columns = ", ".join(f'"{row[1]}"' for row in first.execute(f'PRAGMA table_info("{table}")'))
+        asked = f'SELECT {columns} FROM "{table}"'
+        assert sorted(map(repr, now.execute(asked))) == sorted(map(repr, first.execute(asked))), table
+    first.close()
+    now.close()
+
+
+def test_a_migration_that_is_killed_at_any_statement_goes_on_at_the_next_start(tmp_path: Path):
+    first_sqlite(tmp_path / "first", notes_of("sqlite"))
+    tmp_path = tmp_path.resolve()
+    instant, ended = 0, -signal.SIGKILL
+    while ended == -signal.SIGKILL:
+        instant += 31
+        data_dir = tmp_path / f"killed-{instant}"
+        shutil.copytree(tmp_path / "first", data_dir)
+        ended = _migrate_until(data_dir / "forge.db", instant)
+        found = sqlite3.connect(data_dir / "forge.db")
+        (revision,) = found.execute("SELECT version_num FROM alembic_version").fetchone()
+        found.close()
+        assert revision in (FIRST, schema.revisions()[-1]), "half a migration"
+        assert _migrate_until(data_dir / "forge.db", 0) == 0
+        copy = sqlite3.connect(data_dir / f"forge.db.schema-{FIRST}.backup")
+        assert copy.execute("SELECT version_num FROM alembic_version").fetchone() == (FIRST,)
+        assert copy.execute("SELECT count(*) FROM runs").fetchone() == (7,)
+        copy.close()
+    assert (ended, instant > 50) == (0, True)
+
+
+def _migrate_until(path: Path, instant: int) -> int:
+    """In a process of its own, which is killed before so many statements (0: never); how it ended."""
+    child = os.fork()
+    if child == 0:
+        left = instant
+
+        def count(*_: object) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        event.listen(sa.Engine, "before_cursor_execute", count)
+        try:
+            asyncio.run(schema.migrate(Store(f"sqlite:///{path}")))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
