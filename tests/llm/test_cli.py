@@ -149,7 +149,7 @@ def test_the_demo_model_stands_in_where_nobody_has_chosen_one(forge: Terminal):
         chains = {role["role"]: role["chain"] for role in forge("models", "list", "--json").data["roles"]}
         assert (chains["bot"], chains["auditor"]) == (["demo:scripted"], ["openai:gpt-5"])
     away = forge("models", "demo", "--url", running.url)
-    assert (away.code, "forge demo" in away.err) == (3, True)
+    assert (away.code, "forge models serve" in away.err) == (3, True)
     assert forge("models", "demo", "--off").code == 0
     sources = {role["source"] for role in forge("models", "list", "--json").data["roles"]}
     assert sources == {"default", "account"}

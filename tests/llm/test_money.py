@@ -42,11 +42,8 @@ async def test_what_does_not_fit_is_refused_before_it_starts_and_changes_nothing
     call_id = await money.reserve(spender("a", run_id="run-1"), order(700_000))
     with pytest.raises(BudgetExceeded) as caught:
         await money.reserve(spender("b", run_id="run-1"), order(400_000))
-    assert (caught.value.budget, caught.value.spent_micros, caught.value.limit_micros) == (
-        "run",
-        700_000,
-        1_000_000,
-    )
+    short = caught.value.shortfall
+    assert (short.budget, short.spent_micros, short.limit_micros) == ("run", 700_000, 1_000_000)
     day = (await spent(money))["day"]
     assert day.reserved_micros == 700_000
     await money.settle(spender("a", run_id="run-1"), call_id, settled(100_000))
@@ -59,7 +56,7 @@ async def test_each_budget_holds_by_itself(store: Store, budget: str, limits: Li
     await money.reserve(spender("a"), order(900_000))
     with pytest.raises(BudgetExceeded) as caught:
         await money.reserve(spender("b"), order(200_000))
-    assert caught.value.budget == budget
+    assert caught.value.shortfall.budget == budget
 
 
 async def test_of_many_calls_at_once_only_those_that_fit_start(store: Store):
@@ -95,7 +92,7 @@ async def test_a_person_can_let_a_run_spend_more(store: Store):
     with pytest.raises(BudgetExceeded) as refused:
         await money.reserve(spender(run_id="run-1"), order(1_500_000))
     async with store.begin() as tx:
-        await money.allow_more(tx, refused.value.ledger, 1_000_000)
+        await money.allow_more(tx, refused.value.shortfall.ledger, 1_000_000)
     await money.reserve(spender(run_id="run-1"), order(1_500_000))
     with pytest.raises(BudgetExceeded):
         await money.reserve(spender(run_id="run-2"), order(1_500_000))

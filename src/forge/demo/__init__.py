@@ -1,1 +1,1 @@
-"""A model server that answers from a script: what the tests talk to, and `forge demo`."""
+"""A model server that answers from a script: what the tests talk to, and `forge models serve`."""

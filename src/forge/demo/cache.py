@@ -63,14 +63,7 @@ class _Entry:
 class CacheSimulator:
     """What a prompt cache would have charged, request by request."""
 
-    def __init__(
-        self,
-        *,
-        minimum_tokens: int = MINIMUM_TOKENS,
-        look_back_blocks: int = LOOK_BACK_BLOCKS,
-        writes_every_block: bool = False,
-    ) -> None:
-        self._minimum_tokens = minimum_tokens
+    def __init__(self, *, look_back_blocks: int = LOOK_BACK_BLOCKS, writes_every_block: bool = False) -> None:
         self._look_back_blocks = look_back_blocks
         self._writes_every_block = writes_every_block
         self._entries: dict[str, _Entry] = {}
@@ -83,7 +76,7 @@ class CacheSimulator:
         written = {"5m": 0, "1h": 0}
         done = read
         for index, ttl in breakpoints:
-            if prefixes[index].tokens < self._minimum_tokens:
+            if prefixes[index].tokens < MINIMUM_TOKENS:
                 continue
             written[ttl] += max(0, prefixes[index].tokens - done)
             done = max(done, prefixes[index].tokens)
@@ -107,7 +100,7 @@ class CacheSimulator:
     def _write(self, prefixes: list[_Prefix], index: int, expires_at: float, ttl_s: float) -> None:
         first = 0 if self._writes_every_block else index
         for prefix in prefixes[first : index + 1]:
-            if prefix.tokens >= self._minimum_tokens:
+            if prefix.tokens >= MINIMUM_TOKENS:
                 self._entries[prefix.hash] = _Entry(expires_at, ttl_s)
 
 

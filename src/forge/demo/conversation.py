@@ -28,8 +28,6 @@ class Demand:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a script can know about a request, in no API's own shape."""
-
     model: str
     system: str
     user_texts: tuple[str, ...]
@@ -53,7 +51,7 @@ class Conversation:
     def latest(self) -> str:
         return self.user_texts[-1] if self.user_texts else ""
 
-    def result_of(self, tool: str | None = None) -> str:
+    def result_of(self, tool: str | None) -> str:
         """The latest result, of a tool or of any."""
         return next((result.text for result in reversed(self.results) if tool in (None, result.tool)), "")
 

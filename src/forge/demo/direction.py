@@ -117,19 +117,20 @@ def _tool_id(cue: Cue, index: int) -> str:
 
 
 def _lookup(cue: Cue, talk: Conversation) -> Lookup:
+    known = {
+        "turn": str(cue.turn),
+        "tools": ", ".join(tool.name for tool in talk.tools),
+        "model": talk.model,
+        "system": talk.system,
+        "opening": talk.opening,
+        "latest": talk.latest,
+    }
+
     def look_up(name: str) -> str:
         family, _, member = name.partition(".")
-        match family:
-            case "turn":
-                return str(cue.turn)
-            case "tools":
-                return ", ".join(tool.name for tool in talk.tools)
-            case "result":
-                return talk.result_of(member or None)
-            case "match":
-                return cue.groups.get(member, "")
-            case _:
-                return str(getattr(talk, family))
+        if family == "result":
+            return talk.result_of(member or None)
+        return cue.groups.get(member, "") if family == "match" else known[family]
 
     return look_up
 

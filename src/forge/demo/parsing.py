@@ -13,6 +13,17 @@ from forge.errors import ConfigError
 HINT = "The format is described in docs/guides/scripted-models.md."
 
 
+def find_script(name: str) -> Path:
+    """A file of that name, or else a script that comes with Forge."""
+    bundled = {path.stem: path for path in sorted((Path(__file__).parent / "scripts").glob("*.yaml"))}
+    if Path(name).is_file():
+        return Path(name)
+    if name not in bundled:
+        hint = f"These come with Forge: {', '.join(bundled)}."
+        raise ConfigError([f"{name}: there is no such script"], hint=hint)
+    return bundled[name]
+
+
 def load_script(path: Path) -> Script:
     try:
         text = path.read_text()

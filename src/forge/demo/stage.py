@@ -155,11 +155,11 @@ def _note(entry: Entry, talk: Conversation, cue: Cue, fault: Fault | None) -> No
     entry.fault = fault.kind if fault is not None else None
 
 
-def _as_json(status: int, content: object, headers: Mapping[str, str] | None = None) -> Playback:
+def _as_json(status: int, content: object, headers: Mapping[str, str]) -> Playback:
     data = json.dumps(content, ensure_ascii=False).encode()
     return Playback(
         status,
-        {**(headers or {}), "content-type": "application/json", "content-length": str(len(data))},
+        {**headers, "content-type": "application/json", "content-length": str(len(data))},
         (Piece(data),),
     )
 

@@ -63,6 +63,12 @@ STOPS = {
 }
 
 
+_THEIRS = (
+    *(pydantic_ai_errors.ModelAPIError, pydantic_ai_errors.UnexpectedModelBehavior),
+    *(httpx2.TransportError, httpx2.StreamError),
+)
+
+
 @dataclass
 class Received:
     """What has arrived so far: whole when the stream ended well, and the basis of the bill when it did not."""
@@ -310,13 +316,11 @@ def _own_errors(line: Line) -> Generator[None]:
         yield
     except TimeoutError as error:
         raise ModelFault("The model has said nothing for too long.") from error
-    except Exception as error:
-        if (ours := _translated(error, line.hushed(str(error)))) is not None:
-            raise ours from error
-        raise
+    except _THEIRS as error:
+        raise _translated(error, line.hushed(str(error))) from error
 
 
-def _translated(error: Exception, said: str) -> Exception | None:
+def _translated(error: Exception, said: str) -> Exception:
     match error:
         case pydantic_ai_errors.ModelContextWindowExceededError():
             return ContextFull("The conversation is longer than the model's window.")
@@ -334,14 +338,12 @@ def _translated(error: Exception, said: str) -> Exception | None:
             return _fault(error, said)
         case pydantic_ai_errors.UnexpectedModelBehavior():
             return ModelFault(f"The model's answer cannot be read: {said}")
-        case httpx2.TransportError() | httpx2.StreamError():
-            return ModelFault(f"The connection to the model broke: {said or type(error).__name__}")
         case _:
-            return None
+            return ModelFault(f"The connection to the model broke: {said or type(error).__name__}")
 
 
 def _fault(error: pydantic_ai_errors.ModelAPIError, said: str) -> Exception:
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 425, 429):
+    status = error.status_code if isinstance(error, pydantic_ai_errors.ModelHTTPError) else None
+    if status and 400 <= status < 500 and status not in (408, 409, 425, 429):
         return ModelRejected(f"The provider did not take the request: {said}")
     return ModelFault(f"The model's provider does not answer: {said}", retry_after_s=error.retry_after)

@@ -4,7 +4,6 @@ It lives in this process and forgets with it: it saves time, it decides nothing 
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 OPENS_AFTER = 3
@@ -19,20 +18,19 @@ class _State:
 
 
 class Breaker:
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._states: dict[str, _State] = {}
 
     def rests(self, target: str) -> bool:
         """Whether it is better not to ask it now. After the rest one call may try; its end decides."""
         state = self._states.get(target)
-        return state is not None and self._clock() < state.rests_until
+        return state is not None and time.monotonic() < state.rests_until
 
     def failed(self, target: str, retry_after_s: float | None = None) -> None:
         state = self._states.setdefault(target, _State())
         state.faults += 1
         if state.faults >= OPENS_AFTER or (retry_after_s or 0) > REST_S:
-            state.rests_until = self._clock() + max(REST_S, min(retry_after_s or 0, 600.0))
+            state.rests_until = time.monotonic() + max(REST_S, min(retry_after_s or 0, 600.0))
 
     def worked(self, target: str) -> None:
         self._states.pop(target, None)

@@ -13,6 +13,7 @@ from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.models import (
     NAME_PATTERN,
     REF_PATTERN,
+    ChoiceSource,
     NewProvider,
     Price,
     Provider,
@@ -64,6 +65,14 @@ class Resolved:
     problem: ModelUnknown | Invalid | None = None
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What an account can call, and what that costs."""
+
+    providers: Mapping[str, Provider]
+    book: PriceBook
+
+
 class Catalog:
     def __init__(self, database: Store, secrets: Secrets, defaults: Mapping[Role, str]) -> None:
         self._database = database
@@ -75,7 +84,7 @@ class Catalog:
         """The models of a role, in the order they are tried."""
         await load_table()
         async with self._database.read() as tx:
-            refs, _ = await self._refs(tx, account_id, scope, role)
+            refs, _ = self._refs(await store.list_chains(tx, account_id, ["", scope]), scope, role)
             return await self.targets(tx, account_id, refs)
 
     async def target(self, account_id: str, ref: str) -> Target:
@@ -90,19 +99,16 @@ class Catalog:
         what cannot be called is told, not raised."""
         await load_table()
         async with self._database.read() as tx:
-            providers = await self.providers(tx, account_id)
-            book = PriceBook(await store.list_prices(tx, account_id))
-            chains = await store.list_all_chains(tx, account_id)
-        usual = chains.get(("", role)) or [self._defaults[role]]
-        refs = {scope: own or chains.get((scope, role), usual)[0] for scope, own in wanted.items()}
-        resolved = {ref: _resolved(ref, providers, book) for ref in set(refs.values())}
+            known = await self._known(tx, account_id)
+            chains = await store.list_chains(tx, account_id)
+        refs = {scope: own or self._refs(chains, scope, role)[0][0] for scope, own in wanted.items()}
+        resolved = {ref: _resolved(ref, known) for ref in set(refs.values())}
         return {scope: resolved[ref] for scope, ref in refs.items()}
 
     async def targets(self, tx: Tx, account_id: str, refs: Sequence[str]) -> list[Target]:
         """Raises when one is written wrongly, unknown, or without a price."""
-        providers = await self.providers(tx, account_id)
-        book = PriceBook(await store.list_prices(tx, account_id))
-        return [_target(ref, providers, book) for ref in refs]
+        known = await self._known(tx, account_id)
+        return [_target(ref, known) for ref in refs]
 
     async def key(self, target: Target, account_id: str, scope: str) -> SecretStr | None:
         """Looked up at the moment it is used, and kept nowhere."""
@@ -118,13 +124,9 @@ class Catalog:
             ) from error
 
     async def choices(self, tx: Tx, account_id: str, scope: str = "") -> list[RoleChoice]:
-        providers = await self.providers(tx, account_id)
-        book = PriceBook(await store.list_prices(tx, account_id))
-        found: list[RoleChoice] = []
-        for role in Role:
-            refs, source = await self._refs(tx, account_id, scope, role)
-            found.append(_choice(role, refs, source, providers, book))
-        return found
+        known = await self._known(tx, account_id)
+        chains = await store.list_chains(tx, account_id, ["", scope])
+        return [_choice(role, *self._refs(chains, scope, role), known) for role in Role]
 
     async def providers(self, tx: Tx, account_id: str) -> dict[str, Provider]:
         own = await store.list_providers(tx, account_id)
@@ -135,31 +137,30 @@ class Catalog:
 
     async def problems(self, account_id: str, refs: Collection[str]) -> dict[str, ModelUnknown | Invalid]:
         """What is wrong with these models, for those that cannot be used."""
-        found: dict[str, ModelUnknown | Invalid] = {}
         if not refs:
-            return found
+            return {}
         await load_table()
         async with self._database.read() as tx:
-            for ref in refs:
-                try:
-                    await self.targets(tx, account_id, [ref])
-                except (ModelUnknown, Invalid) as error:
-                    found[ref] = error
-        return found
+            known = await self._known(tx, account_id)
+        resolved = (_resolved(ref, known) for ref in refs)
+        return {each.ref: each.problem for each in resolved if each.problem}
 
     async def in_use(self, tx: Tx, account_id: str) -> dict[str, str]:
         """Every model that is chosen somewhere, with one of the places."""
         chosen = [
             (ref, f"the {role.value} of {scope}" if scope else f"the {role.value}")
-            for (scope, role), chain in (await store.list_all_chains(tx, account_id)).items()
+            for (scope, role), chain in (await store.list_chains(tx, account_id)).items()
             for ref in chain
         ]
         default = [(ref, f"the settings, for the {role.value}") for role, ref in self._defaults.items()]
         providers = await self.providers(tx, account_id)
         return {_full(ref, providers): place for ref, place in [*default, *chosen]}
 
-    async def _refs(self, tx: Tx, account_id: str, scope: str, role: Role) -> tuple[list[str], str]:
-        chains = await store.list_chains(tx, account_id, ["", scope])
+    async def _known(self, tx: Tx, account_id: str) -> _Known:
+        prices = await store.list_prices(tx, account_id)
+        return _Known(await self.providers(tx, account_id), PriceBook(prices))
+
+    def _refs(self, chains: store.Chains, scope: str, role: Role) -> tuple[list[str], ChoiceSource]:
         if scope and (own := chains.get((scope, role))):
             return own, "bot"
         if chosen := chains.get(("", role)):
@@ -178,30 +179,26 @@ def _sendable(key: SecretStr, name: str) -> SecretStr:
     return SecretStr(value)
 
 
-def _choice(
-    role: Role, refs: list[str], source: str, providers: Mapping[str, Provider], book: PriceBook
-) -> RoleChoice:
+def _choice(role: Role, refs: list[str], source: ChoiceSource, known: _Known) -> RoleChoice:
     prices: list[Price | None] = []
     problem: str | None = None
     for ref in refs:
         try:
-            prices.append(_target(ref, providers, book).price)
+            prices.append(_target(ref, known).price)
         except (ModelUnknown, Invalid) as error:
             prices.append(None)
             problem = problem or error.message
-    return RoleChoice.model_validate(
-        {"role": role, "chain": refs, "source": source, "prices": prices, "problem": problem}
-    )
+    return RoleChoice(role=role, chain=refs, source=source, prices=prices, problem=problem)
 
 
-def _target(ref: str, providers: Mapping[str, Provider], book: PriceBook) -> Target:
-    provider, model = split_ref(ref, providers)
-    return Target(provider, model, book.get(provider, model), book)
+def _target(ref: str, known: _Known) -> Target:
+    provider, model = split_ref(ref, known.providers)
+    return Target(provider, model, known.book.get(provider, model), known.book)
 
 
-def _resolved(ref: str, providers: Mapping[str, Provider], book: PriceBook) -> Resolved:
+def _resolved(ref: str, known: _Known) -> Resolved:
     try:
-        return Resolved(_target(ref, providers, book).ref)
+        return Resolved(_target(ref, known).ref)
     except (ModelUnknown, Invalid) as error:
         return Resolved(ref, error)
 

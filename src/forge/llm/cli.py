@@ -20,7 +20,8 @@ from forge.llm.models import (
     Spent,
     TestResult,
 )
-from forge.terminal.choice import choose, is_id
+from forge.llm.serve_cli import serve
+from forge.terminal.choice import find_id
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
@@ -28,8 +29,6 @@ from forge.terminal.text import clean
 
 TEST_S = 90.0
 """Longer than the server waits for a model."""
-RUNS_SEARCHED = 2000
-"""How many of the newest runs the beginning of an id is looked for in."""
 
 
 class Dollars(click.FloatRange):
@@ -55,6 +54,7 @@ def models() -> None:
 
 
 models.add_command(demo)
+models.add_command(serve)
 
 
 @models.command("list")
@@ -220,7 +220,7 @@ def budget(budget: str, usd: float, as_json: bool) -> None:
 def calls(run: str | None, limit: int, as_json: bool) -> None:
     """List requests to models, newest first: tokens, cost, time, how each ended."""
     with connect() as client:
-        run_id = _find_run(client, run) if run else None
+        run_id = find_id(client, run, "run", "/runs") if run else None
         found = list(client.pages("/models/calls", ModelCall, limit, {"run_id": run_id}))
     if as_json:
         print_json(found)
@@ -230,19 +230,6 @@ def calls(run: str | None, limit: int, as_json: bool) -> None:
         from forge.llm.show import calls_table
 
         console().print(calls_table(found))
-
-
-class _Run(BaseModel):
-    """All that is needed of a run here."""
-
-    id: str
-
-
-def _find_run(client: Client, given: str) -> str:
-    """The id of a run from its beginning."""
-    if is_id(given):
-        return given
-    return choose(given, "run", client.pages("/runs", _Run, RUNS_SEARCHED), lambda run: run.id).id
 
 
 class _Bot(BaseModel):

@@ -1,6 +1,9 @@
 """What can go wrong with a model, told apart by what to do about it."""
 
+from collections.abc import Mapping
+
 from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound, Unavailable
+from forge.llm.models import MICROS, Budget, Shortfall
 
 
 class ModelFault(Unavailable):
@@ -49,19 +52,18 @@ class BudgetExceeded(Conflict):
 
     code = "budget"
 
-    def __init__(
-        self, budget: str, *, ledger: str, spent_micros: int, limit_micros: int, needed_micros: int
-    ) -> None:
+    def __init__(self, shortfall: Shortfall) -> None:
+        spent, limit = shortfall.spent_micros / MICROS, shortfall.limit_micros / MICROS
         super().__init__(
-            f"The {BUDGET_NAMES[budget]} is used up: ${spent_micros / 1e6:.2f} of ${limit_micros / 1e6:.2f} is "
-            f"spent or reserved, and the next call may cost ${needed_micros / 1e6:.2f}.",
+            f"The {BUDGET_NAMES[shortfall.budget]} is used up: ${spent:.2f} of ${limit:.2f} is spent or reserved, "
+            f"and the next call may cost ${shortfall.needed_micros / MICROS:.2f}.",
             hint="Raise it: forge models budget, or Settings, Models.",
         )
-        self.budget = budget
-        self.ledger = ledger
-        self.spent_micros = spent_micros
-        self.limit_micros = limit_micros
-        self.needed_micros = needed_micros
+        self.shortfall = shortfall
 
 
-BUDGET_NAMES = {"run": "budget of this run", "day": "budget of this day", "server": "budget of this server"}
+BUDGET_NAMES: Mapping[Budget, str] = {
+    "run": "budget of this run",
+    "day": "budget of this day",
+    "server": "budget of this server",
+}

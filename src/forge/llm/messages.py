@@ -6,7 +6,7 @@ System instructions and tool definitions are not part of it: they belong to the 
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Part(BaseModel):
@@ -70,7 +70,6 @@ class AssistantMessage(Part):
 
 
 Message = Annotated[UserMessage | AssistantMessage, Field(discriminator="role")]
-History: TypeAdapter[list[UserMessage | AssistantMessage]] = TypeAdapter(list[Message])
 
 
 def said(text: str, *, pinned: bool = False) -> UserMessage:

@@ -19,6 +19,11 @@ SCOPE_PATTERN = r"^(bot:[A-Za-z0-9_-]{1,64})?$"
 MICROS = 1_000_000
 """Money is counted in millionths of a dollar, as whole numbers."""
 
+Budget = Literal["run", "day", "server"]
+OwnBudget = Literal["run", "day"]
+"""Those that an account sets for itself."""
+ChoiceSource = Literal["bot", "account", "default"]
+
 
 class Role(StrEnum):
     """What a model is wanted for. People choose a model for each."""
@@ -159,10 +164,23 @@ class ModelCall(BaseModel):
 class Spent(BaseModel):
     """What a budget has gone through, in millionths of a dollar."""
 
-    budget: Literal["run", "day", "server"]
+    budget: Budget
     spent_micros: int
     reserved_micros: int
     limit_micros: int
+
+
+class Shortfall(BaseModel):
+    """What a call may cost, and that so much is not left of a budget."""
+
+    model_config = ConfigDict(frozen=True)
+
+    budget: Budget
+    ledger: str
+    spent_micros: int
+    """Or reserved."""
+    limit_micros: int
+    needed_micros: int
 
 
 class Used(BaseModel):
@@ -179,7 +197,7 @@ class RoleChoice(BaseModel):
 
     role: Role
     chain: list[str]
-    source: Literal["bot", "account", "default"]
+    source: ChoiceSource
     prices: list[Price | None] = []
     problem: str | None = None
 

@@ -8,20 +8,18 @@ import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
 from forge.llm import store
 from forge.llm.errors import BudgetExceeded
-from forge.llm.models import MICROS, CallStatus, Role, Spent, Usage, Used
+from forge.llm.models import MICROS, Budget, CallStatus, Role, Shortfall, Spent, Usage, Used
 from forge.llm.store import OpenCall, Settlement
 from forge.store.engine import Store, Tx
 from forge.store.outage import survives_outage
 
 log = logging.getLogger(__name__)
 
-Budget = Literal["run", "day", "server"]
 FORGOTTEN_AFTER = timedelta(hours=3)
 """No call takes so long."""
 
@@ -83,11 +81,13 @@ class Money:
                 if not await store.reserve(tx, key, amount, limit):
                     ledger = (await store.find_ledgers(tx, [key]))[key]
                     raise BudgetExceeded(
-                        budget,
-                        ledger=key,
-                        spent_micros=ledger.spent_micros + ledger.reserved_micros,
-                        limit_micros=limit + ledger.raised_micros,
-                        needed_micros=amount,
+                        Shortfall(
+                            budget=budget,
+                            ledger=key,
+                            spent_micros=ledger.spent_micros + ledger.reserved_micros,
+                            limit_micros=limit + ledger.raised_micros,
+                            needed_micros=amount,
+                        )
                     )
             values = {
                 "id": call_id,

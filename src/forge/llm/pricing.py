@@ -97,9 +97,9 @@ def estimate_tokens(text_bytes: int) -> int:
 
 def _arithmetic(price: Price, usage: Usage) -> int:
     """Dollars for a million tokens are millionths of a dollar for one."""
-    kinds = ("input", "output", "cache_read", "cache_write")
-    total = sum(Decimal(str(getattr(price, kind))) * getattr(usage, kind) for kind in kinds)
-    return math.ceil(total)
+    plain = (price.input, usage.input), (price.output, usage.output)
+    cached = (price.cache_read, usage.cache_read), (price.cache_write, usage.cache_write)
+    return math.ceil(sum(Decimal(str(dollars)) * tokens for dollars, tokens in (*plain, *cached)))
 
 
 def _look_up(provider: Provider, model: str) -> tuple[Any, Any] | None:

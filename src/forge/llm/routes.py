@@ -18,6 +18,7 @@ from forge.llm.models import (
     NewPrice,
     NewProvider,
     NewTest,
+    OwnBudget,
     Price,
     Provider,
     ProviderView,
@@ -26,7 +27,7 @@ from forge.llm.models import (
     Spent,
     TestResult,
 )
-from forge.llm.service import Budget, Models
+from forge.llm.service import Models
 
 router = APIRouter(prefix="/api/v1/models", tags=["models"])
 
@@ -92,7 +93,7 @@ async def remove_price(caller: Admin, models: Service, model: ModelOf) -> Envelo
 
 
 @router.put("/budgets/{budget}")
-async def set_budget(caller: Admin, models: Service, budget: Budget, body: NewBudget) -> Envelope[Spent]:
+async def set_budget(caller: Admin, models: Service, budget: OwnBudget, body: NewBudget) -> Envelope[Spent]:
     """What one run, or the account in a day, may spend."""
     return reply(await models.set_budget(caller.account_id, budget, body.limit_usd))
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Literal
 
 from forge.errors import Conflict, Invalid, NotFound
 from forge.kernel.clock import now
@@ -16,6 +15,7 @@ from forge.llm.models import (
     ModelsView,
     NewPrice,
     NewProvider,
+    OwnBudget,
     Price,
     Provider,
     ProviderView,
@@ -31,7 +31,6 @@ from forge.store.paging import Cursor, Page, page_of
 
 LastFour = Callable[[str, str], Awaitable[str | None]]
 """Name and scope of a secret to its last characters; None when it is not set."""
-Budget = Literal["run", "day"]
 
 
 class Models:
@@ -144,7 +143,7 @@ class Models:
             await self._must_have_prices(tx, account_id, f"Nobody else knows what {full} costs")
         return removed
 
-    async def set_budget(self, account_id: str, budget: Budget, limit_usd: float) -> Spent:
+    async def set_budget(self, account_id: str, budget: OwnBudget, limit_usd: float) -> Spent:
         async with self._database.begin() as tx:
             await store.save_budget(tx, account_id, budget, round(limit_usd * MICROS))
         return next(spent for spent in await self._money.spent(account_id) if spent.budget == budget)
@@ -156,9 +155,8 @@ class Models:
         self, account_id: str, *, run_id: str | None = None, cursor: Cursor | None = None, limit: int = 50
     ) -> Page[ModelCall]:
         """Newest first."""
-        before = (cursor.at, cursor.id) if cursor else None
         async with self._database.read() as tx:
-            found = await store.list_calls(tx, account_id, run_id=run_id, before=before, limit=limit + 1)
+            found = await store.list_calls(tx, account_id, run_id=run_id, cursor=cursor, limit=limit + 1)
         return page_of(found, limit, lambda call: Cursor(call.started_at, call.id))
 
     async def _usable(self, tx: Tx, account_id: str, ref: str, place: int) -> str:

@@ -18,6 +18,10 @@ from forge.llm.tables import (
     model_roles,
 )
 from forge.store.engine import Tx
+from forge.store.paging import Cursor, newest_first
+
+Chains = dict[tuple[str, Role], list[str]]
+"""By scope and role."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +82,12 @@ async def delete_provider(tx: Tx, account_id: str, name: str) -> bool:
     return found.rowcount > 0
 
 
-async def list_chains(tx: Tx, account_id: str, scopes: Sequence[str]) -> dict[tuple[str, Role], list[str]]:
-    found = await tx.execute(
-        sa.select(model_roles.c.scope, model_roles.c.role, model_roles.c.chain).where(
-            model_roles.c.account_id == account_id, model_roles.c.scope.in_(scopes)
-        )
-    )
-    return {(row.scope, Role(row.role)): row.chain for row in found}
-
-
-async def list_all_chains(tx: Tx, account_id: str) -> dict[tuple[str, Role], list[str]]:
-    """The account's own and those of its bots."""
-    found = await tx.execute(
-        sa.select(model_roles.c.scope, model_roles.c.role, model_roles.c.chain)
-        .where(model_roles.c.account_id == account_id)
-        .order_by(model_roles.c.scope, model_roles.c.role)
-    )
+async def list_chains(tx: Tx, account_id: str, scopes: Sequence[str] | None = None) -> Chains:
+    """The account's own (scope "") and those of its bots; of all of them, unless some are named."""
+    query = sa.select(model_roles).where(model_roles.c.account_id == account_id)
+    if scopes is not None:
+        query = query.where(model_roles.c.scope.in_(scopes))
+    found = await tx.execute(query.order_by(model_roles.c.scope, model_roles.c.role))
     return {(row.scope, Role(row.role)): row.chain for row in found}
 
 
@@ -244,22 +238,14 @@ async def list_calls(
     account_id: str,
     *,
     run_id: str | None = None,
-    before: tuple[datetime, str] | None = None,
+    cursor: Cursor | None = None,
     limit: int = 100,
 ) -> list[ModelCall]:
     """Newest first."""
     query = sa.select(model_calls).where(model_calls.c.account_id == account_id)
     if run_id is not None:
         query = query.where(model_calls.c.run_id == run_id)
-    if before is not None:
-        place = sa.tuple_(model_calls.c.started_at, model_calls.c.id)
-        bound = (
-            sa.bindparam(None, before[0], model_calls.c.started_at.type),
-            sa.bindparam(None, before[1], model_calls.c.id.type),
-        )
-        query = query.where(place < sa.tuple_(*bound))
-    newest = (model_calls.c.started_at.desc(), model_calls.c.id.desc())
-    found = await tx.execute(query.order_by(*newest).limit(limit))
+    found = await tx.execute(newest_first(query, model_calls.c.started_at, model_calls.c.id, cursor, limit))
     return [_call(dict(row)) for row in found.mappings()]
 
 

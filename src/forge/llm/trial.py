@@ -25,13 +25,10 @@ QUESTION = Prompt(
 
 
 class Trials:
-    def __init__(
-        self, database: Store, catalog: Catalog, gateway: Gateway, *, within_s: float = WITHIN_S
-    ) -> None:
+    def __init__(self, database: Store, catalog: Catalog, gateway: Gateway) -> None:
         self._database = database
         self._catalog = catalog
         self._gateway = gateway
-        self._within_s = within_s
 
     async def test(self, account_id: str, ref: str) -> TestResult:
         """Whatever is wrong is the result, with what to do about it."""
@@ -55,11 +52,11 @@ class Trials:
     async def _ask(self, spender: Spender, ref: str) -> Reply:
         target = await self._catalog.target(spender.account_id, ref)
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(WITHIN_S):
                 return await self._gateway.call_model(spender, Role.UTILITY, target, QUESTION)
         except TimeoutError as error:
             raise ModelFault(
-                f"{target.ref} did not answer within {self._within_s:.0f} s.",
+                f"{target.ref} did not answer within {WITHIN_S:.0f} s.",
                 hint="Is the address right? A local model may need longer the first time.",
             ) from error
 

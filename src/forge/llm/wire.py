@@ -33,7 +33,7 @@ def from_wire(part: wire.ModelResponsePart) -> Text | Thinking | ToolCall | None
 
 
 def to_wire(
-    messages: Sequence[UserMessage | AssistantMessage], kind: ProviderKind, settled: Sequence[int] = ()
+    messages: Sequence[UserMessage | AssistantMessage], kind: ProviderKind, settled: Sequence[int]
 ) -> list[wire.ModelMessage]:
     """What was said in a row is one message: providers want the two sides to take turns."""
     marked = settled if kind is ProviderKind.ANTHROPIC else ()

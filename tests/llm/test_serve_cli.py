@@ -1,4 +1,4 @@
-"""`forge demo` as a person uses it."""
+"""`forge models serve` as a person uses it."""
 
 import re
 import signal
@@ -24,7 +24,7 @@ def forge(tmp_path: Path) -> Terminal:
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[str, str]]:
     """The page it prints and the address on it."""
-    command = [*FORGE, "demo", *arguments, "--port", "0"]
+    command = [*FORGE, "models", "serve", *arguments, "--port", "0"]
     process = subprocess.Popen(command, env=clean_environment(), stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     lines = [process.stdout.readline()]
@@ -50,7 +50,7 @@ def test_it_says_where_it_is_answers_and_keeps_a_log(tmp_path: Path):
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_the_scripts_that_come_with_it_are_right(forge: Terminal, name: str):
-    said = forge("demo", name, "--check")
+    said = forge("models", "serve", name, "--check")
     assert (said.code, said.err) == (0, "")
     assert "is right" in said.out
 
@@ -58,7 +58,7 @@ def test_the_scripts_that_come_with_it_are_right(forge: Terminal, name: str):
 def test_a_script_that_is_wrong_is_2_with_all_problems(forge: Terminal, tmp_path: Path):
     script = tmp_path / "wrong.yaml"
     script.write_text("scenes:\n  a:\n    turns:\n      - text: 3\n      - fault: bang\n")
-    said = forge("demo", str(script))
+    said = forge("models", "serve", str(script))
     assert said.code == 2
     assert f"{script}:4: scenes.a.turns[0].text" in said.err
     assert f"{script}:5: scenes.a.turns[1].fault[0].kind" in said.err
@@ -66,12 +66,12 @@ def test_a_script_that_is_wrong_is_2_with_all_problems(forge: Terminal, tmp_path
 
 
 def test_a_script_that_is_not_there_is_2_with_those_that_are(forge: Terminal):
-    said = forge("demo", "nothing")
+    said = forge("models", "serve", "nothing")
     assert said.code == 2
     assert ", ".join(BUNDLED) in said.err
 
 
 def test_a_log_that_cannot_be_written_is_2(forge: Terminal, tmp_path: Path):
-    said = forge("demo", "--port", "0", "--log", str(tmp_path / "none" / "log"))
+    said = forge("models", "serve", "--port", "0", "--log", str(tmp_path / "none" / "log"))
     assert said.code == 2
     assert "cannot start" in said.err

@@ -1,4 +1,4 @@
-"""`forge demo`: the scripted model server for people who want to look around without a key."""
+"""`forge models serve`: the scripted model server, for people who want to look around without a key."""
 
 import signal
 import threading
@@ -33,29 +33,16 @@ What was asked is at {url}/_script/requests. Ctrl-C stops it.
     "--log", type=click.Path(path_type=Path), help="Append every request to this file, as JSON lines."
 )
 @click.option("--check", is_flag=True, help="Only say whether the script is right.")
-def demo(script: str, port: int, log: Path | None, check: bool) -> None:
+def serve(script: str, port: int, log: Path | None, check: bool) -> None:
     """Start a model server that answers from SCRIPT: a file, or one that comes with Forge (demo, coding, faults)."""
-    from forge.demo.parsing import load_script
+    from forge.demo.parsing import find_script, load_script
 
-    path = _find(script)
+    path = find_script(script)
     loaded = load_script(path)
     if check:
         click.echo(f"{path} is right: {_scenes(loaded)}.")
         return
     _serve(loaded, script, port, log)
-
-
-def _find(script: str) -> Path:
-    """A file of that name, or else a script that comes with Forge."""
-    from forge.errors import ConfigError
-
-    bundled = {path.stem: path for path in sorted((Path(__file__).parent / "scripts").glob("*.yaml"))}
-    if Path(script).is_file():
-        return Path(script)
-    if script not in bundled:
-        hint = f"These come with Forge: {', '.join(bundled)}."
-        raise ConfigError([f"{script}: there is no such script"], hint=hint)
-    return bundled[script]
 
 
 def _serve(script: "Script", source: str, port: int, log: Path | None) -> None:

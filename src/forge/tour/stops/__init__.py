@@ -1,0 +1,1 @@
+"""The stops of the walk, one file each."""

@@ -1,0 +1,147 @@
+"""`forge demo` as a person sees it: the whole walk once, and the ways it can end early."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.support.server import wait_until
+from tests.support.terminal import FORGE, Screen, Terminal, clean_environment, open_screen
+
+from forge.kernel.lock import DirectoryLock
+from forge.tour.folder import MARK
+
+CTRL_C = "\x03"
+WALK_S = 400
+"""On a machine that does ten other things."""
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """Where temporary folders are made; a path short enough for the sockets in it."""
+    made = Path(tempfile.mkdtemp(prefix="tour-"))
+    yield made
+    for pid in processes_of(made):  # of a test that failed
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(made)
+
+
+def processes_of(place: Path) -> dict[int, str]:
+    """Those whose command line or working directory is there."""
+    found: dict[int, str] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            where = str((process / "cwd").readlink())
+        except OSError:  # gone meanwhile, or not ours
+            continue
+        if str(place) in f"{command} {where}":
+            found[int(process.name)] = command
+    return found
+
+
+def leaves_nothing(place: Path) -> None:
+    """No process, no temporary folder, nothing in the data directory of one's own."""
+    ends(place)
+    assert list(place.glob("forge-demo-*")) == []
+    assert not (place / "own").exists()
+
+
+def ends(place: Path) -> None:
+    wait_until(lambda: not processes_of(place), timeout_s=30, what=f"the end of {processes_of(place)}")
+
+
+def opened(text: str) -> list[str]:
+    return re.findall(r"http://127\.0\.0\.1:\d+/\S+", text.rpartition("This is what was made:")[2])
+
+
+def look_at(links: list[str]) -> None:
+    """Each page is there, and the link lets somebody in once."""
+    sign_in = next(link for link in links if "/login" in link)
+    base = sign_in.partition("/login")[0]
+    token = re.split(r"[#=]", sign_in)[-1]
+    with httpx2.Client(base_url=base, headers={"Origin": base}, timeout=60) as browser:
+        assert browser.post("/api/v1/login", json={"token": token}).status_code == 200
+        for link in links:
+            assert browser.get(link, headers={"Accept": "text/html"}).status_code == 200
+        runs = [link.rpartition("/")[2] for link in links if "/runs/" in link]
+        found = [browser.get(f"/api/v1/runs/{run}").json()["data"]["run"]["status"] for run in runs]
+        assert found == ["completed"] * 3
+        assert browser.post("/api/v1/login", json={"token": token}).status_code != 200
+
+
+def test_the_whole_walk(place: Path):
+    """With a Forge of one's own, and a key in the environment, neither of which it touches."""
+    own = place / "own"
+    others = {"FORGE_URL": "http://127.0.0.1:9", "ANTHROPIC_API_KEY": "sk-ant-never", "TMPDIR": str(place)}
+    with open_screen(own, "demo", **others) as screen:
+        screen.wait_for("until you press Ctrl-C", timeout_s=WALK_S)
+        for part in range(1, 9):
+            assert f"{part}/8 " in screen.text
+        for told in ("The audit says FAIL", "The audit says PASS", "kill -9", "Nothing was done twice"):
+            assert told in screen.text
+        look_at(opened(screen.text))
+        screen.type(CTRL_C)
+        assert screen.end() == 0
+    leaves_nothing(place)
+
+
+@pytest.mark.parametrize("words", ["A walk through Forge", "It starts", "Forge is up after", "Juniper"])
+def test_ctrl_c_in_the_middle_leaves_nothing(place: Path, words: str):
+    with open_screen(place / "own", "demo", TMPDIR=str(place)) as screen:
+        screen.wait_for(words, timeout_s=WALK_S)
+        screen.type(CTRL_C)
+        assert end_of(screen) == 130
+    leaves_nothing(place)
+
+
+def end_of(screen: Screen) -> int:
+    code = screen.end()
+    assert "Traceback" not in screen.text
+    return code
+
+
+def test_a_port_that_is_taken_is_named_with_the_step_and_the_log(place: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = subprocess.run(
+            [*FORGE, "demo", "--exit", "--port", port, "--data-dir", str(place / "demo")],
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert said.returncode == 1
+    assert "stopped at “Forge starts, in a folder of its own”" in said.stderr
+    assert f"cannot listen on 127.0.0.1:{port}" in said.stderr
+    assert str(place / "demo/server.log") in said.stderr
+    assert (place / "demo/server.log").read_text()
+    ends(place)
+
+
+def test_a_folder_of_somebody_else_is_refused_and_left_alone(place: Path):
+    (place / "thesis.txt").write_text("four years of work")
+    said = Terminal(place.parent / "elsewhere")("demo", "--exit", "--data-dir", str(place))
+    assert (said.code, "not made by a demo" in said.err) == (2, True)
+    assert [path.name for path in place.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize("folder", ["own", "own/below", "."])
+def test_where_ones_own_forge_keeps_its_data_is_refused(place: Path, folder: str):
+    said = Terminal(place / "own")("demo", "--exit", "--data-dir", str(place / folder))
+    assert (said.code, "your own Forge keeps its data there" in said.err) == (2, True)
+    assert list(place.iterdir()) == []
+
+
+def test_two_demos_do_not_share_a_folder(place: Path):
+    (place / MARK).write_text("{}")
+    with DirectoryLock(place):
+        said = Terminal(place.parent / "elsewhere")("demo", "--exit", "--data-dir", str(place))
+    assert (said.code, "A demo runs in" in said.err) == (6, True)
