@@ -15,11 +15,11 @@ from forge.events.models import EventData
 from forge.runs.fencing import TakenOver
 from forge.workflows.correcting import Correction
 from forge.workflows.definition.graph import Graph
-from forge.workflows.definition.models import Definition
+from forge.workflows.definition.models import Definition, StepType
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Ended, Execution
 from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground
-from forge.workflows.engine.hands import Done, Hand, Hands, StepCall, StepError
+from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 from forge.workflows.models import StepStatus
@@ -67,10 +67,10 @@ class World:
         return Done({"type": "wait", "waited_secs": 0})
 
     def ground(self) -> Ground:
-        hands: dict[str, Hand[Any]] = {"wait": self, "code": self, "http": self}
+        hands: Hands = dict.fromkeys((StepType.WAIT, StepType.CODE, StepType.HTTP), self)
         return Ground(
             facts=RunFacts("run", "account", "workflow", "random", 0),
-            hands=Hands(hands),
+            hands=hands,
             correct=_uncorrected,
             pace=Pace(1000.0, 0.0, 4),
             write=self.write,

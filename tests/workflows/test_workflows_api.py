@@ -149,6 +149,17 @@ async def test_what_is_named_but_not_there_is_a_warning_at_its_place(bench: Benc
     assert warning["message"] == "There is no bot called nobody."
 
 
+async def test_a_secret_that_nobody_saved_is_a_warning_where_it_is_used(bench: Bench):
+    config = (
+        'config: { url: "https://example.org", headers: { Authorization: "Bearer {{ secrets.TOKEN }}" } }'
+    )
+    source = SOURCE.replace("type: wait\n    config: { seconds: 0 }", f"type: http\n    {config}")
+    (warning,) = (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"]
+    assert (warning["message"], warning["line"]) == ("There is no secret called TOKEN.", 6)
+    await bench.ask("PUT", "/secrets/TOKEN", json={"value": "a long enough secret"})
+    assert (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"] == []
+
+
 async def test_an_agent_step_of_an_unknown_bot_is_an_error(bench: Bench):
     run = await bench.run("lonely", [step("ask", "agent", bot="nobody", prompt="Hi")])
     assert (run["status"], run["error"]["code"]) == ("failed", "unknown_bot")

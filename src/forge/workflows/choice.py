@@ -4,12 +4,10 @@ import re
 from urllib.parse import quote
 
 from forge.errors import NotFound
-from forge.terminal.choice import choose, is_id
+from forge.terminal.choice import SEARCHED, choose, is_id
 from forge.terminal.client import Client
 from forge.workflows.models import WorkflowCard, WorkflowDetail, WorkflowRun
 
-SEARCHED = 2000
-"""How many of the newest runs the beginning of an id is looked for in."""
 _REF = re.compile(r"([^\W_]|-){1,64}")
 
 

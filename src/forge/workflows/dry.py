@@ -14,7 +14,7 @@ from forge.workflows.definition.models import Definition, Step, StepType
 from forge.workflows.engine.calling import Kept, RunFacts
 from forge.workflows.engine.executing import Execution
 from forge.workflows.engine.ground import Ground
-from forge.workflows.engine.hands import Done, Hands, StepCall
+from forge.workflows.engine.hands import Done, StepCall
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 from forge.workflows.given import check_payload, read_inputs
@@ -80,7 +80,7 @@ async def dry_run(
     facts = RunFacts("dry-run", "", definition.id or "", definition.name, 0)
     ground = Ground(
         facts=facts,
-        hands=Hands({kind.value: hand for kind in StepType}),
+        hands=dict.fromkeys(StepType, hand),
         correct=_uncorrected,
         pace=Pace(definition.timeout_secs, 0.0, definition.parallel),
         write=kept.write,

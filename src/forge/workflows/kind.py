@@ -5,6 +5,7 @@ It makes no call of the run engine's journal: what its steps came to is kept by 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ from forge.runs.selecting import ancestors
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows import steps_store, store
-from forge.workflows.definition.models import ConcurrencyPolicy, Definition
+from forge.workflows.definition.models import ConcurrencyPolicy, Definition, StepType
 from forge.workflows.engine.calling import Fenced, Kept, RunFacts
 from forge.workflows.engine.executing import Execution
 from forge.workflows.engine.ground import Correct, Ground
@@ -113,7 +114,7 @@ class WorkflowKind:
         async def write(step: StepRow, told: tuple[EventData, ...]) -> None:
             await self.recorder.write(owner, (step,), told)
 
-        hands = Hands({**means.hands.by_type, "approval": ApprovalHand(context)})
+        hands = {**means.hands, StepType.APPROVAL: ApprovalHand(context)}
         return Ground(
             facts=facts,
             hands=hands,
@@ -166,17 +167,11 @@ class WorkflowKind:
     @survives_outage
     async def _news(self, account_id: str) -> None:
         """Something happened to a run of theirs; or a while has passed."""
-        stream = account_stream(account_id)
-        following = self._events.hub.follow(stream, await self._events.last_seq(stream))
-        try:
-            async with asyncio.timeout(TURN_LOOK_S):
-                async for batch in following:
+        with suppress(TimeoutError):
+            async with self._events.news(account_stream(account_id)) as batches, asyncio.timeout(TURN_LOOK_S):
+                async for batch in batches:
                     if batch:
                         return
-        except TimeoutError:
-            return
-        finally:
-            await following.aclose()
 
 
 def _names(loaded: _Loaded) -> dict[str, JsonValue]:

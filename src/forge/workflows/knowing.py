@@ -16,8 +16,9 @@ from forge.workflows.definition.models import (
     SubWorkflowConfig,
     WebhookTrigger,
 )
+from forge.workflows.definition.place import Place
+from forge.workflows.definition.references import secrets_named
 from forge.workflows.definition.source import Fault, Path, Source
-from forge.workflows.models import Place
 
 Names = Callable[[str], Awaitable[Collection[str]]]
 """Of what an account has."""
@@ -47,6 +48,9 @@ class Knowing:
             auth = trigger.auth if isinstance(trigger, WebhookTrigger) else None
             if auth and auth.secret_name not in secrets:
                 found.append(_fault(("triggers", i, "auth", "secret_name"), "secret", auth.secret_name))
+        for path, name in secrets_named(definition):
+            if name not in secrets:
+                found.append(_fault(path, "secret", name))
         for i, step in enumerate(definition.steps):
             kind, field, name = _named(step)
             known = {"bot": bots, "skill": skills, "workflow": workflows}.get(kind, ())

@@ -9,27 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from forge.events.models import EventData
 from forge.runs.models import Gate, Problem, RunStatus
 from forge.workflows.definition.models import MAX_SOURCE, StepType
+from forge.workflows.definition.place import Place
 
 MAX_PAYLOAD = 1 << 20
 """Bytes of what starts a run, as JSON."""
 MAX_OUTPUT = 8 << 20
 """Characters of what a step gives, as JSON."""
-
-
-class Place(BaseModel):
-    """Something in a definition that is wrong, or worth knowing, and where."""
-
-    model_config = ConfigDict(frozen=True)
-
-    line: int
-    """From 1; in a definition that came as JSON, of the YAML it is written as."""
-    column: int
-    path: str
-    """Such as `steps[2].config.url`."""
-    step: str | None = None
-    message: str
-    hint: str | None = None
-    is_warning: bool = False
 
 
 class StepStatus(StrEnum):
@@ -292,13 +277,16 @@ class DryRun(BaseModel):
     error: Problem | None
 
 
+Change = Literal["created", "updated", "enabled", "disabled", "deleted"]
+
+
 class WorkflowChanged(EventData):
     """On the account's stream: a workflow was made, changed, switched or deleted."""
 
     type: ClassVar[str] = "workflow.changed"
     workflow_id: str
     name: str
-    change: Literal["created", "updated", "enabled", "disabled", "deleted"]
+    change: Change
 
 
 class WorkflowRefused(EventData):

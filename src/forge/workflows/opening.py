@@ -19,6 +19,7 @@ from forge.skills.opening import SkillParts
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 from forge.workflows.correcting import Correcting
+from forge.workflows.definition.models import StepType
 from forge.workflows.engine.hands import Hands
 from forge.workflows.given import WorkflowInput
 from forge.workflows.kind import Means, WorkflowKind
@@ -97,18 +98,16 @@ class WorkflowParts:
 
     def _hands(self, near: Neighbours, starting: Starting) -> Hands:
         database, events, bots = self._database, self._events, near.bots
-        return Hands(
-            {
-                "agent": AgentHand(bots.bots, bots.asking, bots.answers),
-                "skill": SkillHand(near.skills.runner),
-                "code": CodeHand(near.skills.runner),
-                "http": HttpHand(near.skills.outgoing, near.vault.resolve),
-                "audit": AuditHand(near.audits, near.workspaces, database, events),
-                "message": MessageHand(near.messages),
-                "wait": WaitHand(),
-                "sub_workflow": SubWorkflowHand(database, events, starting.start_child),
-            }
-        )
+        return {
+            StepType.AGENT: AgentHand(bots.bots, bots.asking, bots.answers),
+            StepType.SKILL: SkillHand(near.skills.runner),
+            StepType.CODE: CodeHand(near.skills.runner),
+            StepType.HTTP: HttpHand(near.skills.outgoing, near.vault.resolve),
+            StepType.AUDIT: AuditHand(near.audits, near.workspaces, database, events),
+            StepType.MESSAGE: MessageHand(near.messages),
+            StepType.WAIT: WaitHand(),
+            StepType.SUB_WORKFLOW: SubWorkflowHand(database, events, starting.start_child),
+        }
 
     def _knowing(self, near: Neighbours) -> Knowing:
         async def skills(_account_id: str) -> Collection[str]:

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition
 from forge.workflows.engine.rows import StepRow, fails_run
-
-_LOOP = "["
+from forge.workflows.keys import parts_of
 
 
 def kept_rows(definition: Definition, rows: Mapping[str, StepRow]) -> list[StepRow]:
@@ -18,6 +17,6 @@ def kept_rows(definition: Definition, rows: Mapping[str, StepRow]) -> list[StepR
         row.moved(is_kept=True)
         for row in rows.values()
         if row.status.is_settled
-        and row.key.split(_LOOP)[0].split("/")[0] not in again
+        and parts_of(row.key)[0][0] not in again
         and not fails_run(steps[row.summary.step], row)
     ]

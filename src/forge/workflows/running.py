@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import JsonValue
+
 from forge.errors import Conflict, Invalid, NotFound
 from forge.runs.models import Gate, GateStatus, NewAnswer, Run, RunStatus
 from forge.runs.service import Runs
@@ -62,11 +64,7 @@ class WorkflowRuns:
         async with self.database.read() as tx:
             workflow = await the_workflow(tx, account_id, ref) if ref is not None else None
             rows = await store.list_runs(
-                tx,
-                account_id,
-                workflow.id if workflow else None,
-                before=(cursor.at, cursor.id) if cursor else None,
-                limit=limit + 1,
+                tx, account_id, workflow.id if workflow else None, cursor=cursor, limit=limit + 1
             )
             runs = await self.runs.read(tx, [row.run_id for row in rows])
             costs = await steps_store.costs(tx, [row.run_id for row in rows])
@@ -127,7 +125,7 @@ class WorkflowRuns:
         async with self.database.begin() as tx:
             workflow = await the_workflow(tx, account_id, row.workflow_id, lock=True)
             definition = (await _version(tx, row.workflow_id, row.number)).parsed
-            firing = _again(row, TriggerType.RETRY, by)
+            firing = _again(row, by)
             submitted = await self.starting.start(
                 tx, workflow, Start(firing, number=row.number, retry_of=run_id)
             )
@@ -167,10 +165,9 @@ def _by_hand(payload: Any, by: str) -> Firing:
     return Firing(TriggerType.MANUAL, by, payload, {"by": by}, dedupe_key=None)
 
 
-def _again(row: RunRow, trigger: TriggerType, by: str) -> Firing:
-    return Firing(
-        trigger, by, row.payload, {"by": by, "retry_of": row.run_id}, dedupe_key=None, depth=row.depth
-    )
+def _again(row: RunRow, by: str) -> Firing:
+    about: dict[str, JsonValue] = {"by": by, "retry_of": row.run_id}
+    return Firing(TriggerType.RETRY, by, row.payload, about, dedupe_key=None, depth=row.depth)
 
 
 def _asked(gates: Sequence[Gate], step: str | None) -> Gate:

@@ -17,12 +17,13 @@ from forge.runs.service import Runs
 from forge.store.engine import Store, Tx
 from forge.workflows import store
 from forge.workflows.definition.models import BotOwner, Definition
+from forge.workflows.definition.place import Place
 from forge.workflows.definition.reading import Read, read_data, read_source
 from forge.workflows.definition.schema import schema
 from forge.workflows.definition.writing import write
 from forge.workflows.knowing import Knowing
 from forge.workflows.models import (
-    Place,
+    Change,
     Reading,
     WorkflowCard,
     WorkflowChanged,
@@ -195,7 +196,7 @@ class Workflows:
             for row in rows
         ]
 
-    def _tell(self, tx: Tx, row: WorkflowRow, change: Any) -> None:
+    def _tell(self, tx: Tx, row: WorkflowRow, change: Change) -> None:
         fact = WorkflowChanged(workflow_id=row.id, name=row.name, change=change)
         tx.before_commit(lambda: self.events.append(tx, account_stream(row.account_id), fact))
 

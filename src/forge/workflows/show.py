@@ -22,8 +22,8 @@ from forge.workflows.definition.models import (
     Step,
     WaitConfig,
 )
+from forge.workflows.definition.place import Place
 from forge.workflows.models import (
-    Place,
     StripRun,
     TriggerView,
     WorkflowCard,

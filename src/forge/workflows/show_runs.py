@@ -17,6 +17,7 @@ from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, problem_text
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean, duration
+from forge.workflows.keys import parts_of
 from forge.workflows.models import (
     Attempt,
     DryRun,
@@ -84,8 +85,7 @@ def _steps_table(run: WorkflowRunDetail) -> Table:
 
 def _place(key: str, written: Mapping[str, int]) -> list[tuple[int, int]]:
     """Of `each[2]/fetch`: that of `each`, the third time, then that of `fetch`."""
-    parts = (part.rstrip("]").partition("[") for part in key.split("/"))
-    return [(written[step], int(index) if index else -1) for step, _, index in parts]
+    return [(written[step], -1 if index is None else index) for step, index in parts_of(key)]
 
 
 def step_words(step: StepSummary) -> Text:

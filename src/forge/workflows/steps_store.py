@@ -38,7 +38,7 @@ async def save(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
     values = [_values(run_id, row) for run_id, own in rows.items() for row in own]
     if not values:
         return
-    if tx.connection.dialect.name == "postgresql":
+    if tx.is_postgresql:
         await tx.execute(_SAVE["postgresql"], {name: [one[name] for one in values] for name in _COLUMNS})
     else:
         await tx.execute(_SAVE["sqlite"], values)

@@ -11,11 +11,14 @@ from pydantic import JsonValue
 from forge.kernel.clock import now
 from forge.runs.selecting import active_ids
 from forge.store.engine import Tx
+from forge.store.paging import Cursor, newest_first
 from forge.workflows.definition.models import Definition
 from forge.workflows.models import TriggerType, WorkflowVersion
 from forge.workflows.tables import workflow_runs, workflow_versions, workflows
 
 STRIP = 20
+STRIPS_AT_ONCE = 100
+"""SQLite puts no more than 500 selects together."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ async def list_runs(
     account_id: str,
     workflow_id: str | None,
     *,
-    before: tuple[datetime, str] | None,
+    cursor: Cursor | None,
     limit: int,
 ) -> list[RunRow]:
     """Newest first; of all workflows without an id."""
@@ -173,32 +176,32 @@ async def list_runs(
     query = query.where(workflows.c.account_id == account_id)
     if workflow_id is not None:
         query = query.where(table.c.workflow_id == workflow_id)
-    if before is not None:
-        at = sa.bindparam(None, before[0], table.c.created_at.type)
-        last = sa.bindparam(None, before[1], table.c.run_id.type)
-        query = query.where(sa.tuple_(table.c.created_at, table.c.run_id) < sa.tuple_(at, last))
-    query = query.order_by(table.c.created_at.desc(), table.c.run_id.desc()).limit(limit)
-    return [_run(row) for row in (await tx.execute(query)).mappings()]
+    found = await tx.execute(newest_first(query, table.c.created_at, table.c.run_id, cursor, limit))
+    return [_run(row) for row in found.mappings()]
 
 
 async def strip(tx: Tx, workflow_ids: Collection[str]) -> dict[str, list[str]]:
-    """The ids of the last runs of each, the newest last."""
+    """The ids of the last runs of each, the newest last. What it costs does not grow with the runs there are."""
+    found: dict[str, list[str]] = {}
+    selects = [_last_runs(workflow_id) for workflow_id in workflow_ids]
+    for start in range(0, len(selects), STRIPS_AT_ONCE):
+        last = sa.union_all(*selects[start : start + STRIPS_AT_ONCE]).subquery()
+        query = sa.select(last).order_by(last.c.created_at, last.c.run_id)
+        for row in await tx.execute(query):
+            found.setdefault(row.workflow_id, []).append(row.run_id)
+    return found
+
+
+def _last_runs(workflow_id: str) -> sa.Select[Any, Any, Any]:
     table = workflow_runs
-    place = (
-        sa.func.row_number()
-        .over(partition_by=table.c.workflow_id, order_by=(table.c.created_at.desc(), table.c.run_id.desc()))
-        .label("place")
-    )
-    ranked = (
-        sa.select(table.c.workflow_id, table.c.run_id, place)
-        .where(table.c.workflow_id.in_(list(workflow_ids)))
+    newest = (
+        sa.select(table.c.workflow_id, table.c.run_id, table.c.created_at)
+        .where(table.c.workflow_id == workflow_id)
+        .order_by(table.c.created_at.desc(), table.c.run_id.desc())
+        .limit(STRIP)
         .subquery()
     )
-    query = sa.select(ranked).where(ranked.c.place <= STRIP).order_by(ranked.c.place.desc())
-    found: dict[str, list[str]] = {}
-    for row in await tx.execute(query):
-        found.setdefault(row.workflow_id, []).append(row.run_id)
-    return found
+    return sa.select(newest.c.workflow_id, newest.c.run_id, newest.c.created_at)
 
 
 async def workflows_of(tx: Tx, run_ids: Collection[str]) -> dict[str, str]:

@@ -56,6 +56,7 @@ workflow_runs = sa.Table(
     sa.Column("retry_of", sa.Text),
     sa.Column("created_at", Utc, nullable=False),
     sa.Index("ix_workflow_runs_workflow_id_created_at", "workflow_id", "created_at", "run_id"),
+    sa.Index("ix_workflow_runs_created_at", "created_at", "run_id"),
     sa.UniqueConstraint("workflow_id", "dedupe_key"),
 )
 """`about`: what `workflow.trigger` is in templates. `dedupe_key`: the same delivery or occurrence starts one run."""

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from forge.errors import ForgeError
-from forge.events.models import Event, EventData
+from forge.events.models import Event, EventData, read_fact
 from forge.runs.models import Gate, GateAnswered, GateExpired, GateOpened, RunCompleted, RunFailed, RunStarted
 from forge.runs.show import problem_text
 from forge.runs.watched import Watched, fact_of
@@ -23,7 +23,6 @@ PAGE = 1000
 MAX_SHOWN = 2000
 """Characters of an output that are told at the end of a log."""
 _DONE = {"approve": "approved", "reject": "rejected"}
-_FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in (WorkflowStepMoved, WorkflowStepLogged)}
 
 
 def follow(client: Client, run_id: str, *, as_json: bool) -> Watched:
@@ -119,8 +118,7 @@ def _question(client: Client, run_id: str, fact: GateOpened) -> RenderableType:
 
 
 def _fact(event: Event) -> EventData | None:
-    kind = _FACTS.get(event.type)
-    return kind.model_validate(event.data) if kind else fact_of(event)
+    return read_fact(event, (WorkflowStepMoved, WorkflowStepLogged)) or fact_of(event)
 
 
 def _lines(fact: EventData | None, watched: Watched) -> Iterator[Text]:

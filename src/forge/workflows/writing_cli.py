@@ -14,7 +14,8 @@ from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 from forge.workflows.choice import find_workflow, workflow_path
-from forge.workflows.models import Place, Reading, WorkflowDetail
+from forge.workflows.definition.place import Place
+from forge.workflows.models import Reading, WorkflowDetail
 from forge.workflows.templates import WorkflowTemplate
 
 

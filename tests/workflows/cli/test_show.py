@@ -9,11 +9,11 @@ from rich.console import Console, RenderableType
 
 from forge.runs.models import Gate, GateOption, GateStatus, Problem, RunStatus
 from forge.workflows.definition.models import Definition, StepType
+from forge.workflows.definition.place import Place
 from forge.workflows.models import (
     Attempt,
     DryRun,
     LogLine,
-    Place,
     StepDetail,
     StepStatus,
     StepSummary,

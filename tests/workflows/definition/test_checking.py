@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
+from forge.workflows.definition.place import Place
 from forge.workflows.definition.reading import read_source
-from forge.workflows.models import Place
 
 WAIT = "type: wait, config: {seconds: 1}"
 

@@ -6,8 +6,8 @@ from textwrap import dedent
 import pytest
 
 from forge.workflows.definition.models import MAX_SOURCE, MAX_STEPS, Definition, ManualTrigger
+from forge.workflows.definition.place import Place
 from forge.workflows.definition.reading import MOST_PROBLEMS, read_data, read_source
-from forge.workflows.models import Place
 
 MINIMAL = "name: x\nsteps:\n  - {id: a, type: wait, config: {seconds: 1}}\n"
 

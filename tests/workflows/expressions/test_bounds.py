@@ -133,9 +133,9 @@ def test_work_that_was_stopped_stays_stopped_even_in_an_alternative():
 
 
 def test_a_list_of_thousands_is_nothing_special():
-    variables: dict[str, JsonValue] = {"records": RECORDS}
-    found = evaluate("records.filter(r, r.id >= 19998).map(r, r.name)", variables)
-    assert found == ["name 19998", "name 19999"]
+    variables: dict[str, JsonValue] = {"records": RECORDS[:10_000]}
+    found = evaluate("records.filter(r, r.id >= 9998).map(r, r.name)", variables)
+    assert found == ["name 9998", "name 9999"]
 
 
 def test_thousands_of_items_may_come_out_as_well():

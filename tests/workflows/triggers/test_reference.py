@@ -7,7 +7,7 @@ import pytest
 
 from forge.kernel.clock import now
 from forge.workflows.definition.models import CronTrigger, EventTrigger, FileWatchTrigger, WebhookTrigger
-from forge.workflows.triggers.cron import read_schedule
+from forge.workflows.schedules.cron import read_schedule
 from forge.workflows.triggers.happenings import EVENT_TYPES
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/triggers.md").read_text()

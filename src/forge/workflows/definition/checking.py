@@ -23,10 +23,10 @@ from forge.workflows.definition.models import (
     SubWorkflowConfig,
     WaitConfig,
 )
+from forge.workflows.definition.output_schema import OutputSchema
 from forge.workflows.definition.references import check_references
 from forge.workflows.definition.source import Fault, Path
 from forge.workflows.definition.triggers import check_triggers
-from forge.workflows.steps.output_schema import OutputSchema
 
 MOST_LOOPS = 10
 """In each other."""

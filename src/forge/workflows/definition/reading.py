@@ -12,9 +12,9 @@ from forge.documents.text import unseen_text, unusable_text
 from forge.workflows.definition.checking import check
 from forge.workflows.definition.form import form_of, is_json, parse
 from forge.workflows.definition.models import MAX_SOURCE, Definition
+from forge.workflows.definition.place import Place
 from forge.workflows.definition.source import Source
 from forge.workflows.definition.writing import compose, write
-from forge.workflows.models import Place
 
 MOST_PROBLEMS = 100
 """Nobody reads more."""

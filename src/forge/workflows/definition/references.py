@@ -1,6 +1,7 @@
 """What expressions and templates refer to: is it there, and is it done by then?"""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -54,6 +55,16 @@ def check_references(definition: Definition, graph: Graph | None) -> list[Fault]
         Fault(("inputs", name), f"The input `{name}` is not used.", is_warning=True, is_key=True)
         for name in unused
     ]
+
+
+def secrets_named(definition: Definition) -> Iterator[tuple[Path, str]]:
+    """What templates take from the vault, each with its place; of texts that can be read."""
+    for text in _texts(definition):
+        if text.may_use_secrets:
+            with suppress(ExpressionError):  # told by `check_references`
+                for reference in check_template(text.text):
+                    if reference.path[0] == "secrets" and len(reference.path) > 1:
+                        yield text.path, reference.path[1]
 
 
 def _texts(definition: Definition) -> Iterator[Text]:

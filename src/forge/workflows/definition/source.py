@@ -6,7 +6,7 @@ from functools import cached_property
 
 from forge.documents.nodes import Node, NotYaml, Shape, read_yaml
 from forge.documents.places import Places
-from forge.workflows.models import Place
+from forge.workflows.definition.place import Place
 
 Path = tuple[str | int, ...]
 

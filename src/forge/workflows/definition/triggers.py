@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from forge.errors import Invalid
 from forge.workflows.definition.models import CronTrigger, Definition, WebhookTrigger
 from forge.workflows.definition.source import Fault, Path
-from forge.workflows.triggers.cron import read_schedule
+from forge.workflows.schedules.cron import read_schedule
 
 
 def check_triggers(definition: Definition) -> Iterator[Fault]:

@@ -1,8 +1,8 @@
 """What carries out the steps that have an effect, and what a step is told about itself."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, JsonValue
 from forge.errors import ForgeError
 from forge.runs.models import Problem
 from forge.store.engine import Tx
-from forge.workflows.definition.models import Step
+from forge.workflows.definition.models import Step, StepType
 from forge.workflows.expressions import SecretMarks
 from forge.workflows.models import LogLine
 
@@ -138,8 +138,5 @@ class Hand(Protocol[C]):
         ...
 
 
-@dataclass(frozen=True)
-class Hands:
-    """One for each kind of step that has an effect, by its type."""
-
-    by_type: dict[str, Hand[Any]] = field(default_factory=dict[str, Hand[Any]])
+Hands = Mapping[StepType, Hand[Any]]
+"""One for each kind of step that has an effect."""

@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from forge.kernel.text import storable
-from forge.workflows.definition.models import Goto, Step
+from forge.workflows.definition.models import ApprovalConfig, ConditionalConfig, Goto, Step, StepConfig
 from forge.workflows.engine.walking import Settled
 from forge.workflows.models import Attempt, LogLine, StepDetail, StepStatus, StepSummary
 
@@ -59,12 +59,10 @@ def settled_of(step: Step, row: StepRow) -> Settled:
     """What a settled step means for those after it. One that fails its run is not asked."""
     match row.status:
         case StepStatus.COMPLETED:
-            output = cast("Mapping[str, Any]", row.output if isinstance(row.output, dict) else {})
-            if output.get("type") == "branch":
-                return Settled(True, frozenset(output["selected_steps"]))
-            if output.get("type") == "approval" and not output["approved"]:
-                return _rejected(step)
-            return Settled(True)
+            output = (
+                row.output if isinstance(row.output, dict) else {}
+            )  # of a dry run it is what its sample says
+            return _completed(step.config, cast("Mapping[str, Any]", output))
         case StepStatus.FAILED:
             if isinstance(step.on_error, Goto):
                 return Settled(False, frozenset({step.on_error.goto}))
@@ -73,11 +71,14 @@ def settled_of(step: Step, row: StepRow) -> Settled:
             return Settled(False)
 
 
-def _rejected(step: Step) -> Settled:
-    config = step.config
-    if config.type != "approval":
-        return Settled(False)
-    return Settled(config.on_reject == "continue", frozenset(config.rejected_steps))
+def _completed(config: StepConfig, output: Mapping[str, Any]) -> Settled:
+    match config:
+        case ConditionalConfig():
+            return Settled(True, frozenset(output["selected_steps"]))
+        case ApprovalConfig() if output.get("approved") is False:
+            return Settled(config.on_reject == "continue", frozenset(config.rejected_steps))
+        case _:
+            return Settled(True)
 
 
 def fails_run(step: Step, row: StepRow) -> bool:

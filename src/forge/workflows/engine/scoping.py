@@ -20,6 +20,7 @@ from forge.workflows.engine.stepping import Stepping
 from forge.workflows.engine.walking import Decision, Walk
 from forge.workflows.expressions.evaluating import is_true
 from forge.workflows.expressions.functions import kind_of
+from forge.workflows.keys import inside
 
 
 class Scope:
@@ -129,7 +130,7 @@ class Scope:
         return [self._kept_iteration(loop_id, i) for i in range(count if isinstance(count, int) else 0)]
 
     def _kept_iteration(self, loop_id: str, index: int) -> dict[str, JsonValue]:
-        prefix, rows = f"{self._prefix}{loop_id}[{index}]/", self._ground.rows
+        prefix, rows = inside(self._prefix + loop_id, index), self._ground.rows
         body = self._graph.bodies[loop_id].nodes
         return {inner: entry_of(rows[prefix + inner]) for inner in body if prefix + inner in rows}
 
@@ -146,11 +147,11 @@ class Scope:
             return _Branch(self)
         if isinstance(step.config, LoopConfig):
             return _Loop(self, self._graph.bodies[step.id], step.id)
-        return self._ground.hands.by_type[step.type.value]
+        return self._ground.hands[step.type]
 
     def inner(self, graph: Graph, key: str, index: int, item: JsonValue) -> "Scope":
         names = {**self._names, "loop": {"index": index, "item": item}}
-        return Scope(self._ground, graph, names, self.steps, prefix=f"{key}[{index}]/")
+        return Scope(self._ground, graph, names, self.steps, prefix=inside(key, index))
 
 
 class _Branch:

@@ -14,9 +14,9 @@ from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.store.engine import Tx
 from forge.workflows.definition.models import AgentConfig
+from forge.workflows.definition.output_schema import OutputSchema, repair
 from forge.workflows.engine.hands import Done, StepCall, StepError
 from forge.workflows.models import LogLine
-from forge.workflows.steps.output_schema import OutputSchema, repair
 
 CUT_OFF = LogLine(level="warn", text="The answer reached the bot's limit of tokens and ends early.")
 

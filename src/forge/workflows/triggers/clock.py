@@ -15,8 +15,9 @@ from forge.store.engine import Tx
 from forge.store.outage import survives_outage
 from forge.workflows.definition.models import CronTrigger
 from forge.workflows.models import TriggerType
+from forge.workflows.schedules.cron import TICK, read_schedule
 from forge.workflows.triggers import store
-from forge.workflows.triggers.cron import MAX_CAUGHT_UP, TICK, missed, read_schedule
+from forge.workflows.triggers.catching_up import MAX_CAUGHT_UP, missed
 from forge.workflows.triggers.firing import Firing
 from forge.workflows.triggers.launching import Also, Launch
 from forge.workflows.triggers.store import TriggerRow

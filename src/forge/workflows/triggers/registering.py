@@ -23,8 +23,8 @@ from forge.workflows.definition.models import (
     WebhookTrigger,
 )
 from forge.workflows.models import TriggerType, TriggerView
+from forge.workflows.schedules.cron import read_schedule, title_of_schedule
 from forge.workflows.triggers import store
-from forge.workflows.triggers.cron import read_schedule, title_of_schedule
 from forge.workflows.triggers.happenings import EVENT_TYPES
 from forge.workflows.triggers.roots import is_refused
 from forge.workflows.triggers.store import TriggerRow

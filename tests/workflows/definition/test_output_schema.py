@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forge.errors import Invalid
-from forge.workflows.steps.output_schema import OutputSchema, repair
+from forge.workflows.definition.output_schema import OutputSchema, repair
 
 COUNT = OutputSchema({"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}})
 

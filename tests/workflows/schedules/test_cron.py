@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from forge.errors import Invalid
 from forge.workflows.definition.models import CatchUp
-from forge.workflows.triggers.cron import MAX_CAUGHT_UP, Schedule, missed, read_schedule
+from forge.workflows.schedules.cron import Schedule, read_schedule
+from forge.workflows.triggers.catching_up import MAX_CAUGHT_UP, missed
 
 
 def due(text: str, after: str, count: int = 1, zone: str = "UTC") -> list[str]:
