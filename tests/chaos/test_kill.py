@@ -42,9 +42,14 @@ def check(account: Account, *, kills: int) -> None:
 
 def test_two_hundred_runs_survive_twenty_kills_on_sqlite(start_server: Callable[..., Server]):
     server = start_server()
-    run_ids = start_runs(server, RUNS, step_ms=2500)  # long enough to be in flight at most of the kills
+    batch = RUNS // 2 // KILLS
+    run_ids = start_runs(
+        server, range(RUNS // 2), step_ms=2500
+    )  # long enough to be in flight at most of the kills
     chance = random.Random(7)
     for _ in range(KILLS):
+        # However slow the machine is, and however many have ended: at each kill there are some that have just begun.
+        run_ids += start_runs(server, range(len(run_ids), len(run_ids) + batch), step_ms=2500)
         time.sleep(chance.uniform(0.05, 1.0))
         answer_gates(server)
         wait_until(lambda: runs_in_flight(server), what="a run to interrupt")
@@ -66,7 +71,7 @@ def test_the_runs_of_a_dead_worker_are_taken_over(
     worker = Server(server.data_dir, command="worker", FORGE_DATABASE_URL=url)
     worker.start()
     wait_until(lambda: len(server.call("GET", "/api/v1/status")["workers"]) == 2, what="the second worker")
-    run_ids = start_runs(server, RUNS)
+    run_ids = start_runs(server, range(RUNS))
     doomed = next(
         w["id"] for w in server.call("GET", "/api/v1/status")["workers"] if w["pid"] == worker.process.pid
     )
@@ -130,7 +135,7 @@ def test_a_frozen_worker_is_taken_over_and_its_late_results_are_refused(
     worker = Server(server.data_dir, command="worker", FORGE_DATABASE_URL=url)
     worker.start()
     wait_until(lambda: len(server.call("GET", "/api/v1/status")["workers"]) == 2, what="the second worker")
-    run_ids = start_runs(server, 60)
+    run_ids = start_runs(server, range(60))
     worker.process.send_signal(signal.SIGSTOP)
     froze = time.monotonic()
     settle(server)
@@ -139,7 +144,7 @@ def test_a_frozen_worker_is_taken_over_and_its_late_results_are_refused(
     wait_until(
         lambda: len(server.call("GET", "/api/v1/status")["workers"]) == 2, what="the thawed worker's return"
     )
-    more = start_runs(server, 20)
+    more = start_runs(server, range(20))
     settle(server)
     worker.stop()
     assert worker.process.returncode == 0
@@ -152,7 +157,7 @@ def test_a_frozen_worker_is_taken_over_and_its_late_results_are_refused(
 
 def test_runs_wait_for_a_database_that_is_away(start_server: Callable[..., Server], postgres: Postgres):
     server = start_server(FORGE_DATABASE_URL=postgres.new_database())
-    run_ids = start_runs(server, 40)
+    run_ids = start_runs(server, range(40))
     for _ in range(3):
         time.sleep(0.5)
         postgres.restart()

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 from forge.kernel.clock import now
 from forge.runs.attempt import StepInfo
 from forge.runs.context import Call, RunContext
-from forge.runs.engine import ENGINE_VERSION, Engine
+from forge.runs.engine import ENGINE_VERSION, THREADS, Engine
 from forge.runs.models import GateOption, NewAnswer, Question, RunStatus
 from forge.runs.retention import Retention
 from forge.store.engine import Store
@@ -141,6 +142,48 @@ async def test_old_runs_are_forgotten_with_everything_they_left(store: Store):
         assert await engine.events.last_seq(f"run:{old.id}") == 0
         assert [run.id for run in (await engine.runs.find(ACCOUNT)).items] == [recent.id]
         assert await retention.sweep() == 0
+
+
+async def test_whoever_writes_gets_a_thread_while_the_engine_waits_to_write(store: Store):
+    """All threads of the engine may wait for SQLite's write lock; its holder may need one to go on."""
+    async with open_engine(store, kind("nothing", asks_in_the_middle)) as engine:
+        run = await engine.start("nothing")
+        await engine.open_gate()
+        async with store.begin() as tx:
+            await tx.execute(sa.text("UPDATE runs SET title = title"))
+            waiting = [asyncio.create_task(engine.runs._engine.cancel([run.id])) for _ in range(THREADS + 4)]
+            await asyncio.sleep(0.3)
+            async with asyncio.timeout(20):
+                assert await asyncio.to_thread(threading.current_thread) is not threading.main_thread()
+        await asyncio.gather(*waiting)
+
+
+async def test_an_account_is_not_told_for_ever_of_runs_that_are_gone(store: Store):
+    asking = kind("asking", asks_in_the_middle)
+    async with open_engine(store, asking) as engine:
+        run, stream = await engine.start("asking"), f"account:{ACCOUNT}"
+        await answer(engine)
+        await engine.finished(run.id)
+        last = await engine.events.last_seq(stream)
+        long_ago = now() - timedelta(days=2)
+        async with store.begin() as tx:
+            from forge.events.tables import events
+
+            told = sa.update(events).where(events.c.stream == stream)
+            await tx.execute(told.where(events.c.seq <= 2).values(at=long_ago))
+        retention = Retention(store, engine.events, engine.runs._engine, keep_days=1)
+
+        await retention.sweep()
+        assert await rows(store, f"SELECT min(seq), max(seq) FROM events WHERE stream = '{stream}'") == [
+            (3, last)
+        ]
+
+        async with store.begin() as tx:
+            await tx.execute(told.values(at=long_ago))
+        await retention.sweep()
+        assert await rows(store, f"SELECT seq FROM events WHERE stream = '{stream}'") == [(last,)]
+        assert await engine.events.last_seq(stream) == last
+        assert (await engine.history(run.id))[0].type == "run.created"
 
 
 async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):

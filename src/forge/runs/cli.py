@@ -1,16 +1,13 @@
 """`forge runs`."""
 
-from typing import Any
-
 import click
-from pydantic import TypeAdapter, ValidationError
 
-from forge.errors import Invalid
 from forge.runs.choice import find_run
 from forge.runs.models import Run, RunDetail, RunStatus
 from forge.runs.show import run_page, runs_table
 from forge.runs.watch import watch
 from forge.terminal.client import Client, connect
+from forge.terminal.given import read_object
 from forge.terminal.options import json_option
 from forge.terminal.output import console, dot, print_json
 from forge.terminal.text import clean
@@ -89,14 +86,18 @@ def cancel(run: str, as_json: bool) -> None:
 @runs.command()
 @click.argument("kind")
 @click.option(
-    "--input", "given", default="{}", show_default=True, help="What the run starts with: a JSON object."
+    "--input",
+    "given",
+    default="{}",
+    show_default=True,
+    help="What the run starts with: a JSON object, @FILE, or - for standard input.",
 )
 @click.option("--watch", "watching", is_flag=True, help="Follow it until it ends.")
 @json_option
 @click.pass_context
 def start(ctx: click.Context, kind: str, given: str, watching: bool, as_json: bool) -> None:
     """Start a run of KIND."""
-    body = {"kind": kind, "input": _parse_object(given)}
+    body = {"kind": kind, "input": read_object(given, "--input")}
     with connect() as client:
         run = client.post("/runs", Run, body)
         if watching:
@@ -112,14 +113,6 @@ def _watch(ctx: click.Context, client: Client, run_id: str, *, as_json: bool) ->
         click.echo(f"\nThe run goes on. Watch it again: forge runs watch {run_id}", err=True)
         raise click.Abort from error
     ctx.exit(0 if status is RunStatus.COMPLETED else 1)
-
-
-def _parse_object(text: str) -> dict[str, Any]:
-    try:
-        return TypeAdapter(dict[str, Any]).validate_json(text)
-    except ValidationError as error:
-        why, example = error.errors()[0]["msg"], """--input '{"width": 5}'"""
-        raise Invalid(f"--input is not a JSON object: {why}", hint=f"For instance: {example}") from error
 
 
 def _print_run(run: Run, *, as_json: bool) -> None:

@@ -20,8 +20,8 @@ from forge.kernel.clock import now
 from forge.kernel.ids import derived_id
 from forge.runs import store
 from forge.runs.attempt import ONCE, Attempts, Call, Outcome, Retry, StepInfo
-from forge.runs.journal import Journal, WaitReason, child_topic, gate_topic
-from forge.runs.models import Gate, GateStatus, Problem, Progress, Question, Run
+from forge.runs.journal import Journal, child_topic, gate_topic
+from forge.runs.models import Gate, GateStatus, Problem, Progress, Question, Run, WaitReason
 from forge.runs.store import RunRow
 from forge.store.engine import Tx
 from forge.store.outage import survives_outage

@@ -12,18 +12,12 @@ _ENDS = frozenset({RunCompleted.type, RunFailed.type, RunCancelled.type})
 
 async def wait_for_end(database: Store, events: EventLog, run_id: str) -> Run:
     """The run as it ended. Whoever waits may be interrupted and wait again: nothing is missed."""
-    stream = run_stream(run_id)
-    following = events.hub.follow(stream, await events.last_seq(stream))
-    is_first = True
-    try:
-        async for batch in following:
-            if is_first or any(event.type in _ENDS for event in batch):
+    async with events.news(run_stream(run_id)) as batches:
+        async for batch in batches:
+            if not batch or any(event.type in _ENDS for event in batch):
                 run = await _read(database, run_id)
                 if run.status.is_final:
                     return run
-            is_first = False
-    finally:
-        await following.aclose()
     raise RuntimeError(f"the stream of run {run_id} ended before the run")
 
 

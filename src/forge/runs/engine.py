@@ -16,7 +16,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig
 from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
-from forge.runs import dbos_outage, sqlite_polling
+from forge.runs import dbos_outage, engine_threads, sqlite_polling
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 
 QUEUE = "forge"
@@ -40,7 +40,7 @@ class Engine:
 
     async def open(self, execute: Execute) -> None:
         """Start taking up runs. Called on the running loop, which is where runs then execute."""
-        DBOS(config=self._config())
+        engine = DBOS(config=self._config())
         logging.getLogger("dbos").addFilter(_is_news)
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)
@@ -52,6 +52,7 @@ class Engine:
         else:
             dbos_outage.install()
         DBOS.launch()
+        engine_threads.install(engine, THREADS)
         await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL_S, on_conflict="always_update")
         self._client = await asyncio.to_thread(self._open_client)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from forge.runs.journal import ACTIVE
+from forge.runs.models import ACTIVE
 from forge.runs.tables import runs
 from forge.store.engine import Tx
 

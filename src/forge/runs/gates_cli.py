@@ -7,14 +7,11 @@ import click
 from forge.errors import Conflict
 from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, gates_table
-from forge.terminal.choice import choose, is_id
+from forge.terminal.choice import SEARCHED, choose, is_id
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
-
-SEARCHED = 2000
-"""How many of the newest gates the beginning of an id is looked for in."""
 
 
 @click.group()

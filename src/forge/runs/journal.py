@@ -7,7 +7,7 @@ all, just before the commit), so that two writers never wait for each other.
 import asyncio
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from forge.events.log import EventLog
 from forge.events.models import EventData
@@ -15,6 +15,7 @@ from forge.kernel.clock import now
 from forge.runs import store
 from forge.runs.engine import Engine
 from forge.runs.models import (
+    ACTIVE,
     Gate,
     GateAnswer,
     GateAnswered,
@@ -38,14 +39,13 @@ from forge.runs.models import (
     RunWaiting,
     StepFinished,
     StepStarted,
+    WaitReason,
 )
 from forge.runs.store import RunRow
 from forge.store.engine import Store, Tx
 from forge.store.outage import survives_outage
 from forge.telemetry import Metrics
 
-ACTIVE = frozenset({RunStatus.PENDING, RunStatus.RUNNING, RunStatus.WAITING})
-WaitReason = Literal["gate", "message", "sleep", "child", "step"]
 _GATE_ENDS = frozenset({GateAnswered.type, GateExpired.type, GateClosed.type})
 
 
@@ -218,17 +218,11 @@ class Journal:
         return await self.gate_settled(gate.id)
 
     async def _until_answered(self, gate: Gate) -> None:
-        stream = run_stream(gate.run_id)
-        following = self._events.hub.follow(stream, await self._events.last_seq(stream))
-        is_first = True
-        try:
-            async for batch in following:
-                may_be_over = is_first or any(event.type in _GATE_ENDS for event in batch)
+        async with self._events.news(run_stream(gate.run_id)) as batches:
+            async for batch in batches:
+                may_be_over = not batch or any(event.type in _GATE_ENDS for event in batch)
                 if may_be_over and not await self._is_open(gate.id):
                     return
-                is_first = False
-        finally:
-            await following.aclose()
 
     @survives_outage
     async def _is_open(self, gate_id: str) -> bool:

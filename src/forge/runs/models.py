@@ -26,6 +26,8 @@ class RunStatus(StrEnum):
 
 
 FINAL = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
+ACTIVE = frozenset(RunStatus) - FINAL
+WaitReason = Literal["gate", "message", "sleep", "child", "step"]
 
 
 class GateStatus(StrEnum):
@@ -65,7 +67,7 @@ class Problem(BaseModel):
             message=error.message,
             hint=error.hint,
             retryable=error.status >= 500 and error.passes,
-            retry_after_s=getattr(error, "retry_after_s", None),
+            retry_after_s=error.retry_after_s,
         )
 
     @classmethod
@@ -213,7 +215,7 @@ class RunProgressed(EventData):
 
 class RunWaiting(EventData):
     type: ClassVar[str] = "run.waiting"
-    reason: Literal["gate", "message", "sleep", "child", "step"]
+    reason: WaitReason
     until: datetime | None
 
 

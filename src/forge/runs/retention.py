@@ -1,8 +1,8 @@
-"""Deletes what is old enough: finished runs, their events and their journal."""
+"""Deletes what is old enough: finished runs, their events and their journal, and what accounts were told of them."""
 
 import asyncio
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -10,7 +10,7 @@ from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.runs import store
 from forge.runs.engine import Engine
-from forge.runs.journal import run_stream
+from forge.runs.journal import account_stream, run_stream
 from forge.store.engine import Store
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class Retention:
             async with self._database.read() as tx:
                 old = await store.finished_before(tx, limit, BATCH)
             if not old:
+                await self._forget_news(limit)
                 return deleted
             # The journal first: an interruption leaves rows that the next sweep finds again.
             await self._engine.forget(old)
@@ -50,3 +51,8 @@ class Retention:
                 await self._events.delete(tx, *(run_stream(run_id) for run_id in old))
                 await store.delete_runs(tx, old)
             deleted += len(old)
+
+    async def _forget_news(self, limit: datetime) -> None:
+        """An account is told of all its runs. What it was told of those that are gone has no reader any more."""
+        async with self._database.begin() as tx:
+            await self._events.forget_before(tx, account_stream(""), limit)

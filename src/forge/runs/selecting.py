@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from forge.runs.journal import ACTIVE
+from forge.runs.models import ACTIVE
 from forge.runs.tables import runs
 from forge.store.engine import Tx
 

@@ -89,9 +89,8 @@ class Runs:
         limit: int = 50,
     ) -> Page[Run]:
         async with self._database.read() as tx:
-            before = (cursor.at, cursor.id) if cursor else None
             found = await store.list_runs(
-                tx, account_id, statuses=statuses, kind=kind, before=before, limit=limit + 1
+                tx, account_id, statuses=statuses, kind=kind, cursor=cursor, limit=limit + 1
             )
         return page_of(found, limit, lambda run: Cursor(run.created_at, run.id))
 
@@ -118,9 +117,8 @@ class Runs:
         self, account_id: str, *, status: GateStatus | None, cursor: Cursor | None = None, limit: int = 50
     ) -> Page[Gate]:
         async with self._database.read() as tx:
-            before = (cursor.at, cursor.id) if cursor else None
             found = await store.list_gates(
-                tx, account_id=account_id, status=status, before=before, limit=limit + 1
+                tx, account_id=account_id, status=status, cursor=cursor, limit=limit + 1
             )
         return page_of(found, limit, lambda gate: Cursor(gate.opened_at, gate.id))
 

@@ -11,6 +11,7 @@ from forge.kernel.clock import now
 from forge.runs.models import FINAL, Gate, GateStatus, Run, RunStatus, Worker
 from forge.runs.tables import effects, gates, outcomes, runs, workers
 from forge.store.engine import Tx
+from forge.store.paging import Cursor, newest_first
 
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -47,20 +48,15 @@ async def list_runs(
     *,
     statuses: Collection[RunStatus],
     kind: str | None,
-    before: tuple[datetime, str] | None,
+    cursor: Cursor | None,
     limit: int,
 ) -> list[Run]:
-    """Newest first; `before` is where the last page ended."""
     statement = sa.select(runs).where(runs.c.account_id == account_id)
     if statuses:
         statement = statement.where(runs.c.status.in_(list(statuses)))
     if kind is not None:
         statement = statement.where(runs.c.kind == kind)
-    if before is not None:
-        statement = statement.where(
-            sa.tuple_(runs.c.created_at, runs.c.id) < sa.tuple_(*_bound(before, runs))
-        )
-    found = await tx.execute(statement.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit))
+    found = await tx.execute(newest_first(statement, runs.c.created_at, runs.c.id, cursor, limit))
     return [_run_row(row).run for row in found.mappings()]
 
 
@@ -128,7 +124,7 @@ async def list_gates(
     account_id: str | None = None,
     run_id: str | None = None,
     status: GateStatus | None = None,
-    before: tuple[datetime, str] | None = None,
+    cursor: Cursor | None = None,
     limit: int = 200,
 ) -> list[Gate]:
     statement = sa.select(gates)
@@ -138,11 +134,7 @@ async def list_gates(
         statement = statement.where(gates.c.run_id == run_id)
     if status is not None:
         statement = statement.where(gates.c.status == status)
-    if before is not None:
-        statement = statement.where(
-            sa.tuple_(gates.c.opened_at, gates.c.id) < sa.tuple_(*_bound(before, gates))
-        )
-    found = await tx.execute(statement.order_by(gates.c.opened_at.desc(), gates.c.id.desc()).limit(limit))
+    found = await tx.execute(newest_first(statement, gates.c.opened_at, gates.c.id, cursor, limit))
     return [Gate.model_validate(dict(row)) for row in found.mappings()]
 
 
@@ -240,19 +232,13 @@ async def remove_worker(tx: Tx, worker_id: str) -> None:
 
 
 def _database_time(tx: Tx) -> Any:
-    return sa.func.clock_timestamp() if tx.connection.dialect.name == "postgresql" else now()
+    return sa.func.clock_timestamp() if tx.is_postgresql else now()
 
 
 def _run_row(row: sa.RowMapping) -> RunRow:
     values = dict(row)
     account_id, given = values.pop("account_id"), values.pop("input")
     return RunRow(Run.model_validate(values), account_id, given)
-
-
-def _bound(before: tuple[datetime, str], table: sa.Table) -> tuple[Any, Any]:
-    """The cursor's two halves, bound with their columns' own types."""
-    time_column = table.c.created_at if "created_at" in table.c else table.c.opened_at
-    return sa.bindparam(None, before[0], time_column.type), sa.bindparam(None, before[1], table.c.id.type)
 
 
 async def _insert_once(tx: Tx, table: sa.Table, values: dict[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from forge.events.models import Event, EventData
+from forge.events.models import Event, EventData, read_fact
 from forge.runs.models import (
     EVENTS,
     Gate,
@@ -26,13 +26,9 @@ from forge.runs.models import (
 )
 from forge.runs.steps import fold_steps
 
-_FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in EVENTS}
-
 
 def fact_of(event: Event) -> EventData | None:
-    """None for a kind of event that a newer server knows and we do not."""
-    kind = _FACTS.get(event.type)
-    return kind.model_validate(event.data) if kind else None
+    return read_fact(event, EVENTS)
 
 
 @dataclass
