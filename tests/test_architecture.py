@@ -88,3 +88,11 @@ def test_a_command_does_not_load_the_server():
     code = f"import sys, {modules}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_server_starts_without_the_clients_of_models():
+    """They take as long to import as everything else, and 80 MB: the first call loads them."""
+    heavy = "{'anthropic', 'openai', 'pydantic_ai', 'onnxruntime'}"
+    code = f"import sys, forge.server.serve; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

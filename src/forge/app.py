@@ -10,13 +10,11 @@ from datetime import datetime
 from enum import Enum, auto
 from pathlib import Path
 
-from pydantic import SecretBytes
-
 from forge import __version__
 from forge.accounts.address import OwnAddress
 from forge.accounts.service import Accounts
 from forge.accounts.vault import Vault
-from forge.accounts.vault_key import vault_key_from_file, vault_key_from_keyring
+from forge.accounts.vault_key import open_vault_key
 from forge.agents.hands import Hands
 from forge.agents.kind import AgentKind
 from forge.agents.service import Agents
@@ -24,6 +22,7 @@ from forge.audits.kind import AuditKind
 from forge.audits.places import Places
 from forge.audits.proving import ProvenAuditor
 from forge.audits.service import Audits
+from forge.backup.placing import check_finished
 from forge.bots.memory.embedder import find_embedder
 from forge.bots.memory.service import Memories
 from forge.bots.opening import BotHouse, BotParts
@@ -177,6 +176,7 @@ def _open_telemetry(settings: Settings, stack: AsyncExitStack, role: Role, *, te
     _prepare_data_dir(settings.data_dir)
     if role is Role.SERVER:
         _claim_data_dir(settings.data_dir, stack)
+    check_finished(settings.data_dir)
     telemetry = open_telemetry(settings, version=__version__, terminal=terminal, name=role.log_name)
     stack.callback(telemetry.close)
     for name in unknown_names(environment()):
@@ -189,7 +189,7 @@ async def _open_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store,
     store = Store(settings.store_url)
     stack.push_async_callback(store.close)
     await migrate(store)
-    vault = Vault(store, _vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
+    vault = Vault(store, open_vault_key(settings), environment=environment(), known_names=KNOWN_SECRETS)
     await vault.check_key()
     return store, vault
 
@@ -297,12 +297,6 @@ def _claim_data_dir(path: Path, stack: AsyncExitStack) -> None:
             [f"Another Forge (process {error.pid}) already uses {path}."],
             hint="Stop it, or choose another --data-dir; on PostgreSQL several servers can share a database.",
         ) from error
-
-
-def _vault_key(settings: Settings) -> SecretBytes:
-    if settings.vault_key == "keyring":
-        return vault_key_from_keyring(str(settings.data_dir))
-    return vault_key_from_file(settings.vault_key_file or settings.data_dir / "vault.key")
 
 
 def own_address(settings: Settings, port: int) -> OwnAddress:

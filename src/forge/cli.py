@@ -17,6 +17,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "worker": ("forge.server.cli:worker", "Execute runs without serving (PostgreSQL only)."),
     "status": ("forge.server.cli:status", "Show how the running server is doing."),
     "doctor": ("forge.server.doctor:doctor", "Check this machine and say what to do about each problem."),
+    "backup": ("forge.backup.cli:backup", "Write everything Forge remembers into one file."),
+    "restore": ("forge.backup.cli:restore", "Put a backup back, into an empty data directory."),
     "login": ("forge.accounts.cli:login", "Connect this terminal to a server, or make a login link."),
     "keys": ("forge.accounts.cli:keys", "Create, list and revoke API keys."),
     "secrets": ("forge.accounts.secrets_cli:secrets", "Save, list and remove secrets."),
@@ -47,7 +49,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "forge.bots.mcp.cli:mcp",
         "Serve a workspace's tools and the bots to Claude Code, Codex and others.",
     ),
-    "demo": ("forge.demo.cli:demo", "Start a model server that answers from a script."),
+    "demo": ("forge.tour.cli:demo", "Walk through all of Forge by itself, without a key."),
     "completion": ("forge.server.cli:completion", "Print the completion script of your shell."),
     "version": ("forge.server.cli:version", "Print the version."),
 }

@@ -154,29 +154,36 @@ class Settings(BaseSettings):
         200.0, "200", ge=0, description="What all accounts together may spend on models in a day."
     )
     pause_threshold: int = _seed(
-        "PAUSE_THRESHOLD", 3, "3", ge=1, description="Failed audits of one phase before a build asks you."
+        "PAUSE_THRESHOLD",
+        3,
+        "3",
+        ge=1,
+        description="For builds, which do not exist yet: failed audits of one phase before one asks you.",
     )
     build_pause_timeout_minutes: int = _seed(
         "BUILD_PAUSE_TIMEOUT_MINUTES",
         30,
         "30",
         ge=1,
-        description="How long a question of a build stays open.",
+        description="For builds, which do not exist yet: how long a question of one stays open.",
     )
     github_client_id: str | None = _seed(
-        "GITHUB_CLIENT_ID", None, "Iv1.0123456789abcdef", description="OAuth app for signing in with GitHub."
+        "GITHUB_CLIENT_ID",
+        None,
+        "Iv1.0123456789abcdef",
+        description="Not used yet: OAuth app for signing in with GitHub.",
     )
     github_client_secret: SecretStr | None = _seed(
-        "GITHUB_CLIENT_SECRET", None, "…", description="Secret of that OAuth app."
+        "GITHUB_CLIENT_SECRET", None, "…", description="Not used yet: secret of that OAuth app."
     )
     github_webhook_secret: SecretStr | None = _seed(
-        "GITHUB_WEBHOOK_SECRET", None, "…", description="Signs what GitHub sends on a push."
+        "GITHUB_WEBHOOK_SECRET", None, "…", description="Not used yet: signs what GitHub sends on a push."
     )
 
     @field_validator("data_dir", "vault_key_file")
     @classmethod
     def _expand_home(cls, value: Path | None) -> Path | None:
-        return value and value.expanduser().absolute()
+        return value and _at_home(value).absolute()
 
     @field_validator("audit_roots", "skill_roots", mode="before")
     @classmethod
@@ -238,7 +245,7 @@ class Settings(BaseSettings):
             ),
             DEFAULT_DATA_DIR,
         )
-        toml = InitSettingsSource(settings_cls, _read_toml(Path(data_dir).expanduser() / "forge.toml"))
+        toml = InitSettingsSource(settings_cls, _read_toml(_at_home(Path(data_dir)) / "forge.toml"))
         return init_settings, env_settings, dotenv_settings, toml
 
 
@@ -251,12 +258,12 @@ class ClientSettings(BaseSettings):
 
     url: str | None = None
     api_key: SecretStr | None = None
-    data_dir: Annotated[Path, Field(validate_default=True)] = DEFAULT_DATA_DIR
+    data_dir: Path = DEFAULT_DATA_DIR
 
     @field_validator("data_dir")
     @classmethod
     def _expand_home(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+        return _at_home(value).absolute()
 
     @classmethod
     def settings_customise_sources(
@@ -284,7 +291,7 @@ def load_settings(**options: Any) -> Settings:
 
 
 def environment() -> Mapping[str, str]:
-    """A copy of the process environment, for the one service (the vault) that looks names up in it."""
+    """A copy of the process environment, for the few who look names up in it or hand it on."""
     return dict(os.environ)
 
 
@@ -304,6 +311,16 @@ def unknown_names(env: Mapping[str, str]) -> Iterator[str]:
     return (name for name in sorted(env) if name.startswith("FORGE_") and name not in known)
 
 
+def _at_home(path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ConfigError(
+            [f"FORGE_DATA_DIR: {path} means nothing for a user without a home."],
+            hint="Set HOME, or FORGE_DATA_DIR to a folder.",
+        ) from error
+
+
 def _explain(location: tuple[int | str, ...], message: str) -> str:
     given = str(location[0]) if location else "settings"
     for name, field in Settings.model_fields.items():
@@ -320,10 +337,14 @@ def _example(field: FieldInfo) -> str:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(path.read_text())
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except NotADirectoryError as error:
+        raise ConfigError([f"FORGE_DATA_DIR: {path.parent} is not a folder."]) from error
+    except OSError as error:
+        raise ConfigError([f"{path} cannot be read: {error.strerror}"]) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError([f"{path}: {error}"]) from error
     if unknown := sorted(set(values) - set(Settings.model_fields)):
         raise ConfigError([f"{path}: there is no setting called {name!r}" for name in unknown])

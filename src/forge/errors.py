@@ -33,6 +33,8 @@ class ForgeError(Exception):
     exit_code: ClassVar[int] = 1
     passes: ClassVar[bool] = True
     """Of a failure on our side or a provider's (5xx): whether the same may well work a little later."""
+    retry_after_s: float | None = None
+    """How long whoever failed asked to be left alone."""
 
     def __init__(
         self,

@@ -4,11 +4,11 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from forge.agents.compaction import FULL, KEPT_TURNS, STALE_TOKENS, compact, estimate
 from forge.llm.messages import (
     AssistantMessage,
-    History,
     Text,
     ToolCall,
     ToolResult,
@@ -116,7 +116,8 @@ def test_every_call_keeps_its_result_and_nothing_pinned_is_lost(
     pinned_before = [m for m in history if isinstance(m, UserMessage) and m.pinned]
     assert [m for m in after if isinstance(m, UserMessage) and m.pinned] == pinned_before
     assert after[-1] == history[-1] or 500 + estimate(history) > FULL * window
-    assert History.validate_json(History.dump_json(after)) == after
+    kept = TypeAdapter(list[Message])
+    assert kept.validate_json(kept.dump_json(after)) == after
     assert estimate(after) <= estimate(history) + 2000
 
 

@@ -1,11 +1,6 @@
 """Checks of a team: found by their entry point, proven by their own examples, and never trusted to work."""
 
-import os
-import re
-import subprocess
-import sys
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +13,6 @@ from forge.audits.selftest import prove
 from forge.errors import Invalid
 from forge.kernel.clock import now
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "write-a-check.md"
 OWN = ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "W1", "W2", "W3"]
 
 
@@ -75,37 +69,3 @@ def test_a_check_that_catches_nothing_is_unsound():
         ["it has no example that it must catch"],
         ["bad: PASS instead of FAIL"],
     ]
-
-
-def install_from_the_guide(site: Path) -> None:
-    """What the guide says, without a package index: its file, and the metadata an installer would write."""
-    blocks = re.findall(r"```(\w+)\n(.*?)```", GUIDE.read_text(), re.S)
-    code = next(text for language, text in blocks if language == "python")
-    points = next(text for language, text in blocks if language == "toml")
-    name, value = re.findall(r'^(\w+) = "(house_checks:CHECK)"$', points, re.M)[0]
-    (site / "house_checks.py").write_text(code)
-    info = site / "house_checks-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: house-checks\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
-
-
-def run_audit(cwd: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "PYTHONPATH": str(site), "FORGE_DATA_DIR": str(site / "data")}
-    command = [sys.executable, "-m", "forge.audits", *words]
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-
-
-def test_the_check_of_the_guide_works_as_the_guide_says(tmp_path: Path):
-    site, project = tmp_path / "site", tmp_path / "project"
-    site.mkdir()
-    install_from_the_guide(site)
-    proven = run_audit(tmp_path, site, "--self-test")
-    assert "HOUSE1 PASS  2 examples, 1 of them bad, all told apart" in proven.stdout, proven.stderr
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    (project / "app.py").write_text("# breakpoint()\n\ndef f():\n    breakpoint()\n")
-    found = run_audit(project, site, "--only", "HOUSE1")
-    assert found.returncode == 1
-    assert "HOUSE1 app.py:4  a breakpoint is left in the code" in found.stdout
-    (project / "app.py").write_text("x = 1\n")
-    assert run_audit(project, site, "--only", "HOUSE1").returncode == 0

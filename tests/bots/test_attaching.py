@@ -93,7 +93,7 @@ async def test_bots_of_others_and_deleted_ones_are_not_counted(shop: Workshop):
     await shop.bots.create("somebody else", NewBot(name="Zoe"), by="Zoe")
     await shop.bots.attach("somebody else", "zoe", NewBotSkill(skill_name="summarize"), by="Zoe")
     assert await shop.bots.having(ME) == {"summarize": ["atlas"]}
-    await shop.bots.delete(ME, "atlas", by="Ada")
+    await shop.bots.delete(ME, "atlas")
     assert await shop.bots.having(ME) == {}
 
 

@@ -23,7 +23,7 @@ async def test_a_save_that_a_deletion_overtakes_leaves_no_folder_behind(
     keep = Books.keep
 
     async def keep_late(self: Books, *given: Any) -> bool:
-        await shop.bots.delete(ME, made.id, by="Eve")
+        await shop.bots.delete(ME, made.id)
         return await keep(self, *given)
 
     monkeypatch.setattr(Books, "keep", keep_late)
@@ -31,6 +31,6 @@ async def test_a_save_that_a_deletion_overtakes_leaves_no_folder_behind(
     with pytest.raises(NotFound, match="deleted"):
         await shop.versions.save(bot, BotFile.USER, new, by="Ada")
     assert not shop.file(made, BotFile.USER).parent.exists()
-    restored = await shop.bots.restore(ME, made.id, by="Ada")
+    restored = await shop.bots.restore(ME, made.id)
     assert restored.blocked is None
     assert (await shop.versions.state(bot, BotFile.USER)).content == state.content

@@ -48,7 +48,7 @@ async def test_what_was_deleted_long_ago_is_gone_for_good(shop: Workshop):
     old = await shop.bots.create(ME, NewBot(name="Old"), by="Ada")
     kept = await shop.bots.create(ME, NewBot(name="Kept"), by="Ada")
     streams = [f"session:{await talk(shop, bot.id)}" for bot in (old, kept)]
-    await shop.bots.delete(ME, "old", by="Ada")
+    await shop.bots.delete(ME, "old")
     assert await purge(shop, timedelta(days=29)) == 0
     assert await purge(shop) == 1
     assert [await shop.events.last_seq(stream) for stream in streams] == [0, 1]
@@ -69,7 +69,7 @@ async def test_a_folder_that_was_never_moved_goes_too(shop: Workshop):
 
 async def test_a_purge_that_was_interrupted_is_finished(shop: Workshop):
     made = await shop.bots.create(ME, NewBot(name="Old"), by="Ada")
-    await shop.bots.delete(ME, "old", by="Ada")
+    await shop.bots.delete(ME, "old")
     shop.folders.discard(made.id)
     assert await purge(shop) == 1
     assert await count(shop, bots) == 0

@@ -67,7 +67,7 @@ async def test_without_a_key_one_line_says_what_to_do(shop: Workshop):
         await shop.readiness.check(ME, "b", identity)
     assert caught.value.message == "There is no key for anthropic: the secret ANTHROPIC_API_KEY is not set."
     assert caught.value.hint == (
-        "Set it: forge secrets set ANTHROPIC_API_KEY, or Settings, Models. Without a key: forge demo, then forge models demo."
+        "Set it: forge secrets set ANTHROPIC_API_KEY, or Settings, Models. Without a key: forge models serve, then forge models demo."
     )
     shop.keys["ANTHROPIC_API_KEY"] = "sk-0123456789"
     assert [target.ref for target in await shop.readiness.check(ME, "b", identity)] == [

@@ -18,12 +18,11 @@ from tests.interview.assembly.workbench import (
 
 from forge.bots.models import BotFile, NewBot
 from forge.errors import Conflict
-from forge.interview.assembly.changing import settings_before
 from forge.interview.phases import Mode
 from forge.interview.remembering import entry_of
 from forge.interview.replaying import replay, verify
 from forge.interview.state import Speaker, State, Written
-from forge.interview.writing import soul_hash
+from forge.interview.writing import settings_before, soul_hash
 from forge.store.engine import Store
 
 BODY = "# Personality\n\nDry.\n\n# Purpose\n\nTo review.\n\n# Boundaries\n\n- None.\n"

@@ -47,7 +47,6 @@ def unclear(free: str, text: str, state: State = BOT) -> str:
         ("tags", "home; garden", Fields(tags=["home", "garden"])),
         ("boundaries", "No thanks.", Fields(boundaries="")),
         ("boundaries", "Never lie.\n\nNever shout.", Fields(boundaries="Never lie.\n\nNever shout.")),
-        ("category", "something for research", Fields(category="research")),
         ("temperature", "about 0,4 please", Fields(temperature=0.4)),
         ("temperature", "rather creative", Fields(temperature=1.0)),
         ("max_tokens", "2,048 tokens", Fields(max_tokens=2048)),

@@ -1,6 +1,9 @@
 """The set-up's decisions: which Node will do, when a step is done, and what uv learns from pip."""
 
 import importlib.util
+import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -207,6 +210,17 @@ class TestMessages:
         with pytest.raises(script("steps").Failed) as failure:
             script("steps").run(command, tmp_path)
         assert str(failure.value) == "$ sh -c echo out; echo err >&2; exit 3\nout\nerr\n(exit code 3)"
+
+    def test_a_step_that_takes_long_counts_its_seconds_in_a_terminal(self):
+        code = "import time, steps\nwith steps.step('packages'): time.sleep(1.1)"
+        screen, terminal = pty.openpty()
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=SCRIPTS, stdout=terminal, check=True, env={"PYTHONPATH": "."}
+        )
+        os.close(terminal)
+        said = os.read(screen, 1000).decode()
+        assert re.fullmatch(r"packages \.\.\. (\rpackages \.\.\. \d s )+\rpackages \.\.\. \d\.\d s\r\n", said)
+        os.close(screen)
 
     def test_a_python_without_venv_is_told_which_package_brings_it(self, script):
         message = script("packages").no_venv_message(["ensurepip"], (3, 12))

@@ -1,6 +1,7 @@
 """Bad weather at the start: each time a sentence and an exit code, never a trace, and nothing is lost."""
 
 import errno
+import os
 import pwd
 import shutil
 import signal

@@ -137,6 +137,14 @@ async def test_an_edit_asks_again(either_desk: Desk):
     assert (await either_desk.run("counts"))["output"] == {"n": 2}
 
 
+async def test_an_edit_of_a_starter_that_is_refused_leaves_no_copy_of_it(desk: Desk):
+    seen = await desk.ask("GET", "/skills/summarize")
+    edit = {"files": {"SKILL.md": "no skill"}, "base_hash": seen["folder_hash"]}
+    assert (await desk.refused("PUT", "/skills/summarize", json=edit))[0] == 422
+    assert not (desk.live.forge.settings.data_dir / "skills" / "summarize").exists()
+    assert (await desk.ask("GET", "/skills/summarize"))["source"] == {"type": "starter"}
+
+
 async def test_an_edit_on_disk_asks_again_too(desk: Desk):
     made = await desk.create("counts", script("counts", COUNTS, capabilities="kv"))
     await desk.grant("counts", "kv")

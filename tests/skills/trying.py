@@ -1,6 +1,6 @@
 """Runs skills that are not saved, in the real runtimes: what `SkillTests` needs, without a server around it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,11 @@ from pydantic import JsonValue, SecretStr
 
 from forge.sandbox.choice import Sandboxes
 from forge.skills.entries import entry_of, program_of
-from forge.skills.execution import LIMITS, Ended, HostRefusal, LogLine
+from forge.skills.execution import LIMITS, HostRefusal, LogLine
 from forge.skills.local import Programs
 from forge.skills.models import SkillKind, Tier
+from forge.skills.running import Result
 from forge.skills.wasm.crew import Crew
-
-
-@dataclass(frozen=True)
-class Tried:
-    ended: Ended
-    logs: Sequence[LogLine] = ()
-    sandbox: str | None = None
 
 
 @dataclass(frozen=True)
@@ -30,10 +24,10 @@ class Trying:
     folder: Path
     sandboxes: Sandboxes
 
-    async def __call__(self, name: str, kind: SkillKind, files: Mapping[str, bytes], text: str) -> Tried:
+    async def __call__(self, name: str, kind: SkillKind, files: Mapping[str, bytes], text: str) -> Result:
         return await (self._program if kind is SkillKind.LOCAL else self._script)(name, files, text)
 
-    async def _script(self, name: str, files: Mapping[str, bytes], text: str) -> Tried:
+    async def _script(self, name: str, files: Mapping[str, bytes], text: str) -> Result:
         logs: list[LogLine] = []
 
         async def host(op: str, args: dict[str, Any]) -> JsonValue:
@@ -44,9 +38,9 @@ class Trying:
 
         limits = LIMITS[Tier.UNTRUSTED]
         ended = await self.crew.run(program_of(files, name), text, limits, host, invocation="one")
-        return Tried(ended, logs)
+        return Result(ended, logs=logs)
 
-    async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> Tried:
+    async def _program(self, name: str, files: Mapping[str, bytes], text: str) -> Result:
         async def secret(name: str) -> SecretStr:
             raise AssertionError(f"asked for {name}")
 
@@ -60,4 +54,4 @@ class Trying:
             secret=secret,
             name=name,
         )
-        return Tried(ended, sandbox=level)
+        return Result(ended, sandbox=level)

@@ -67,11 +67,14 @@ def test_a_run_is_cancelled_once(forge: Terminal):
     assert (said.code, said.err) == (6, "error: This run is already cancelled.\n")
 
 
-@pytest.mark.parametrize("given", ["{", "[1]", '"text"'])
-def test_an_input_that_is_no_object_is_refused_here(forge: Terminal, given: str):
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [("{", "is not JSON"), ("[1]", "has to be a JSON object"), ('"text"', "has to be a JSON object")],
+)
+def test_an_input_that_is_no_object_is_refused_here(forge: Terminal, given: str, why: str):
     said = forge("runs", "start", "self_test", "--input", given)
     assert said.code == 2
-    assert "--input is not a JSON object" in said.err
+    assert f"--input {why}" in said.err
 
 
 def test_an_input_the_kind_does_not_know_is_refused_by_the_server(forge: Terminal):

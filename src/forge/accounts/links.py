@@ -40,4 +40,4 @@ def _reason(link: store.LinkRow | None) -> ForgeError:
         return Unauthenticated("This login link is not known here.", hint=NEW_LINK)
     if link.used_at is not None:
         return Gone("This login link has been used; it works once.", hint=NEW_LINK)
-    return Gone("This login link has expired; it works for 15 minutes.", hint=NEW_LINK)
+    return Gone(f"This login link has expired; it works for {LIFE.seconds // 60} minutes.", hint=NEW_LINK)

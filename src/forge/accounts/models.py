@@ -1,11 +1,13 @@
 """What the world sees of accounts, keys and secrets. No type here can carry a stored secret or a token's hash."""
 
+import re
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
+from forge.errors import Invalid
 from forge.http.scope import CallerMethod, Scope
 
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_.-]{0,127}$"
@@ -22,6 +24,18 @@ def _printable(text: str) -> str:
 
 def _distinct(scopes: list[Scope]) -> list[Scope]:
     return [scope for scope in Scope if scope in scopes]
+
+
+def check_secret_name(name: str) -> None:
+    if not re.fullmatch(NAME_PATTERN, name):
+        raise Invalid("A secret's name is made of letters, digits and _ . - (at most 128).", field="name")
+
+
+def check_secret_value(value: str) -> None:
+    if not 1 <= len(value) <= MAX_SECRET_LENGTH:
+        raise Invalid(f"A secret has 1 to {MAX_SECRET_LENGTH} characters.", field="value")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise Invalid("A secret is text: this one has half a character in it.", field="value")
 
 
 DisplayName = Annotated[

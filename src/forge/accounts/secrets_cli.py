@@ -1,13 +1,12 @@
 """`forge secrets`. A value comes from a hidden prompt or from standard input, never from an argument: arguments are
 seen by everybody on the machine and stay in the shell's history."""
 
-import re
 import sys
 from collections.abc import Iterable
 
 import click
 
-from forge.accounts.models import MAX_SECRET_LENGTH, NAME_PATTERN, SecretView
+from forge.accounts.models import MAX_SECRET_LENGTH, SecretView, check_secret_name, check_secret_value
 from forge.errors import Invalid
 from forge.kernel.clock import now
 from forge.terminal.client import connect
@@ -100,15 +99,15 @@ def remove(name: str, scope: str, yes: bool, as_json: bool) -> None:
 
 def _path(name: str) -> str:
     """Checked here as well, since it becomes part of an address."""
-    if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A secret's name is made of letters, digits and _ . - (at most 128).", field="name")
+    check_secret_name(name)
     return f"/secrets/{name}"
 
 
 def _read_value(name: str, *, from_stdin: bool) -> str:
-    if from_stdin or not sys.stdin.isatty():
-        return _checked(_read_stdin())
-    return _checked(click.prompt(f"Value of {name}", hide_input=True, err=True))
+    is_piped = from_stdin or not sys.stdin.isatty()
+    value = _read_stdin() if is_piped else click.prompt(f"Value of {name}", hide_input=True, err=True)
+    check_secret_value(value)
+    return value
 
 
 def _read_stdin() -> str:
@@ -117,14 +116,6 @@ def _read_stdin() -> str:
     except UnicodeDecodeError as error:
         raise Invalid("A secret is text, which standard input is not.", field="value") from error
     return text.removesuffix("\n").removesuffix("\r")
-
-
-def _checked(value: str) -> str:
-    if not 1 <= len(value) <= MAX_SECRET_LENGTH:
-        raise Invalid(f"A secret has 1 to {MAX_SECRET_LENGTH} characters.", field="value")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise Invalid("A secret is text, which this is not.", field="value")
-    return value
 
 
 def _described(secret: SecretView) -> str:

@@ -15,7 +15,7 @@ from pydantic import SecretBytes, SecretStr
 
 from forge.accounts import store
 from forge.accounts.environment import is_secret_name, secrets_of
-from forge.accounts.models import MAX_SECRET_LENGTH, NAME_PATTERN, SCOPE_PATTERN, SecretView
+from forge.accounts.models import SCOPE_PATTERN, SecretView, check_secret_name, check_secret_value
 from forge.accounts.store import SecretRow
 from forge.errors import ConfigError, Conflict, Invalid, NotFound
 from forge.kernel.clock import now
@@ -58,12 +58,13 @@ class Vault:
         except Conflict as error:
             raise ConfigError(
                 ["The vault key is not the one the secrets of this database were saved with."],
-                hint="Give every server and worker the same key: FORGE_VAULT_KEY_FILE=/path/to/vault.key",
+                hint="Put back the vault.key that belongs to it, or name it: FORGE_VAULT_KEY_FILE=/path/to/vault.key. If it "
+                "is lost: forge backup FILE, then forge restore FILE --replace --without-secrets",
             ) from error
 
     async def set(self, name: str, value: SecretStr, scope: str = "") -> SecretView:
         _check_place(name, scope)
-        _check_value(value)
+        check_secret_value(value.get_secret_value())
         row = self._seal(name, scope, value.get_secret_value())
         async with self._store.begin() as tx:
             await store.upsert_secret(tx, row)
@@ -92,9 +93,7 @@ class Vault:
         _check_place(name, scope)
         if value := self._environment.get(name):
             return SecretStr(value)
-        async with self._store.read() as tx:
-            found = await store.find_secrets(tx, name, {scope, ""})
-        row = found.get(scope) or found.get("")
+        row = await self._find(name, scope)
         if row is None:
             raise NotFound(f"The secret {_described(name, scope)} is not set.", hint=self._how_to_set(name))
         return self._open(row)
@@ -104,10 +103,13 @@ class Vault:
         _check_place(name, scope)
         if value := self._environment.get(name):
             return _view_of_environment(name, value)
+        row = await self._find(name, scope)
+        return row.view() if row else None
+
+    async def _find(self, name: str, scope: str) -> SecretRow | None:
         async with self._store.read() as tx:
             found = await store.find_secrets(tx, name, {scope, ""})
-        row = found.get(scope) or found.get("")
-        return row.view() if row else None
+        return found.get(scope) or found.get("")
 
     def _how_to_set(self, name: str) -> str:
         if not is_secret_name(name, self._known_names):
@@ -149,17 +151,9 @@ def _view_of_environment(name: str, value: str) -> SecretView:
 
 
 def _check_place(name: str, scope: str) -> None:
-    if not re.fullmatch(NAME_PATTERN, name):
-        raise Invalid("A secret's name is made of letters, digits and _ . - (at most 128).", field="name")
+    check_secret_name(name)
     if scope == OWN_SCOPE or not re.fullmatch(SCOPE_PATTERN, scope):
         raise Invalid("A secret's scope looks like bot:atlas, or is left out.", field="scope")
-
-
-def _check_value(value: SecretStr) -> None:
-    if not 1 <= len(value) <= MAX_SECRET_LENGTH:
-        raise Invalid(f"A secret has 1 to {MAX_SECRET_LENGTH} characters.", field="value")
-    if any("\ud800" <= character <= "\udfff" for character in value.get_secret_value()):
-        raise Invalid("A secret is text: this one has half a character in it.", field="value")
 
 
 def _binding(name: str, scope: str) -> bytes:

@@ -7,11 +7,28 @@ from pathlib import Path
 
 from pydantic import SecretBytes
 
+from forge.config import Settings
 from forge.errors import ConfigError
 
 KEY_BYTES = 32
 _SERVICE = "forge-vault"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def open_vault_key(settings: Settings) -> SecretBytes:
+    """Where the settings say; it is made when there is none."""
+    if settings.vault_key == "keyring":
+        return vault_key_from_keyring(str(settings.data_dir))
+    return vault_key_from_file(_key_file(settings))
+
+
+def find_vault_key(settings: Settings) -> SecretBytes | None:
+    """None when there is none yet."""
+    if settings.vault_key == "keyring":
+        found = _ask_keyring(str(settings.data_dir))
+        return _parse(found, f"keyring entry {_SERVICE}/{settings.data_dir}") if found else None
+    path = _key_file(settings)
+    return vault_key_from_file(path) if path.exists() else None
 
 
 def vault_key_from_file(path: Path) -> SecretBytes:
@@ -26,19 +43,27 @@ def vault_key_from_file(path: Path) -> SecretBytes:
 
 def vault_key_from_keyring(name: str) -> SecretBytes:
     """The key under this name (one for each data directory); it is made when there is none."""
+    found = _ask_keyring(name, when_missing=secrets.token_hex(KEY_BYTES))
+    return _parse(found or "", f"keyring entry {_SERVICE}/{name}")
+
+
+def _ask_keyring(name: str, *, when_missing: str | None = None) -> str | None:
     import keyring  # looks for backends, and is needed only by who asks for it
     from keyring.errors import KeyringError
 
     try:
-        if keyring.get_password(_SERVICE, name) is None:
-            keyring.set_password(_SERVICE, name, secrets.token_hex(KEY_BYTES))
-        found = keyring.get_password(_SERVICE, name)  # read again: another process may have been quicker
+        if when_missing and keyring.get_password(_SERVICE, name) is None:
+            keyring.set_password(_SERVICE, name, when_missing)
+        return keyring.get_password(_SERVICE, name)  # read again: another process may have been quicker
     except (KeyringError, RuntimeError) as error:
         raise ConfigError(
             [f"The keyring of this system cannot be used: {type(error).__name__}."],
             hint="Install and unlock one, or keep the key in a file: FORGE_VAULT_KEY=file",
         ) from error
-    return _parse(found or "", f"keyring entry {_SERVICE}/{name}")
+
+
+def _key_file(settings: Settings) -> Path:
+    return settings.vault_key_file or settings.data_dir / "vault.key"
 
 
 def _create(path: Path) -> None:

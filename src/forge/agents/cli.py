@@ -1,6 +1,5 @@
 """`forge agents`."""
 
-import sys
 from contextlib import closing
 
 import click
@@ -14,6 +13,7 @@ from forge.runs.choice import find_run
 from forge.runs.models import Run
 from forge.runs.watched import Watched
 from forge.terminal.client import Client, connect
+from forge.terminal.given import PIPE, read_pipe
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, words
 from forge.workspace.choice import find_workspace
@@ -45,7 +45,7 @@ def run(
 
     Exit code 0 when it says that it is done, 1 otherwise. Ctrl-C stops watching; the agent goes on.
     """
-    text = sys.stdin.read() if task == "-" else task
+    text = read_pipe() if task == PIPE else task
     limits = AgentLimits(turns=turns) if turns else AgentLimits()
     with connect() as client:
         body = {

@@ -3,8 +3,12 @@
 import asyncio
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
+from forge.agents.compaction import BYTES_PER_TOKEN
 from forge.agents.models import (
     AgentDelta,
     AgentStarted,
@@ -20,8 +24,9 @@ from forge.kernel.clock import now
 from forge.kernel.text import whole_characters
 from forge.llm.errors import BudgetExceeded, ContextFull
 from forge.llm.gateway import Gateway
+from forge.llm.listening import DeltaKind, OnDelta
 from forge.llm.messages import Thinking, ToolCall
-from forge.llm.models import Prompt, Reply
+from forge.llm.models import Prompt, Reply, Shortfall
 from forge.llm.money import Spender
 from forge.runs.attempt import StepInfo
 from forge.runs.intents import StepIntent
@@ -29,14 +34,22 @@ from forge.runs.journal import Told, run_stream
 from forge.sandbox.choice import Sandboxes
 from forge.store.engine import Store
 
-if TYPE_CHECKING:
-    from forge.llm.listening import DeltaKind, OnDelta
-
 SHOWN = 4000
 """Characters of a result or a thought that go into the log; the conversation has them whole."""
 FLUSH_S = 0.05
 LONGEST_WHISPER = 1000
-BYTES_PER_TOKEN = 4
+
+
+class Thought(BaseModel):
+    """What came of asking a model: its answer, or why there is none."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reply: Reply | None = None
+    at: datetime | None = None
+    budget: Shortfall | None = None
+    too_long: bool = False
+    interrupted: bool = False
 
 
 class Voice:
@@ -51,7 +64,7 @@ class Voice:
         self._offset = 0
         self._flushed = 0.0
 
-    async def say(self, kind: "DeltaKind", text: str) -> None:
+    async def say(self, kind: DeltaKind, text: str) -> None:
         if kind != self._kind:
             await self._flush()
             self._kind, self._offset = kind, 0
@@ -108,25 +121,17 @@ class Hands:
         return await self.ask(step, turn, spec, prompt, Voice(self.events, step, turn).say)
 
     async def ask(
-        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, on_delta: "OnDelta"
+        self, step: StepInfo, turn: int, spec: AgentSpec, prompt: Prompt, on_delta: OnDelta
     ) -> Told | dict[str, Any]:
         """One answer. No money and no room are answers of their own: the loop knows what to do about them."""
         spender = Spender(step.account_id, step.key, step.run_id, spec.scope)
         try:
             reply = await self.gateway.call(spender, spec.role, prompt, model=spec.model, on_delta=on_delta)
         except BudgetExceeded as error:
-            return {
-                "budget": {
-                    "budget": error.budget,
-                    "ledger": error.ledger,
-                    "spent_micros": error.spent_micros,
-                    "limit_micros": error.limit_micros,
-                    "needed_micros": error.needed_micros,
-                }
-            }
+            return Thought(budget=error.shortfall).model_dump(mode="json")
         except ContextFull:
-            return {"too_long": True}
-        return Told({"reply": reply.model_dump(mode="json"), "at": now().isoformat()}, (_turn(turn, reply),))
+            return Thought(too_long=True).model_dump(mode="json")
+        return Told(Thought(reply=reply, at=now()).model_dump(mode="json"), (_turn(turn, reply),))
 
     async def use(self, step: StepInfo, turn: int, spec: AgentSpec, call: ToolCall) -> Told:
         began = time.perf_counter()

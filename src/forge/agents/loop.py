@@ -9,7 +9,7 @@ from typing import Any
 
 from forge.agents import store
 from forge.agents.compaction import compact, estimate
-from forge.agents.hands import Hands
+from forge.agents.hands import Hands, Thought
 from forge.agents.models import (
     AgentCompacted,
     AgentEnd,
@@ -172,7 +172,7 @@ class Agent:
     async def _think(self, turn: int) -> Reply | AgentEnd | None:
         """The model's answer; None to try again with a shorter conversation; or the end, when the money is."""
         while True:
-            answered = await self._context.step(
+            journaled = await self._context.step(
                 f"model {turn}",
                 self._hands.think,
                 turn,
@@ -181,15 +181,16 @@ class Agent:
                 self._spoken,
                 retry=self._spec.retry,
             )
-            if "reply" in answered:
-                self._last_seen = datetime.fromisoformat(answered["at"])
-                return Reply.model_validate(answered["reply"])
-            if "interrupted" in answered:
+            thought = Thought.model_validate(journaled)
+            if thought.reply:
+                self._last_seen = thought.at or self._last_seen
+                return thought.reply
+            if thought.interrupted:
                 return AgentEnd.INTERRUPTED
-            if "too_long" in answered:
+            if thought.budget is None:
                 self._note_too_long()
                 return None
-            waited = await ask_for_money(self._context, self._hands.gateway.money, answered["budget"])
+            waited = await ask_for_money(self._context, self._hands.gateway.money, thought.budget)
             if waited is None:
                 return AgentEnd.MONEY
             self._began += waited  # a person's time is not the agent's

@@ -1,11 +1,12 @@
 """Agents as people and clients see them: what they are told, when they stop, and the events they leave."""
 
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.events.models import EventData
+from forge.llm.listening import DeltaKind
 from forge.llm.messages import StopReason
 from forge.llm.models import Role, Usage
 
@@ -214,7 +215,7 @@ class AgentDelta(EventData):
     is_durable: ClassVar[bool] = False
     turn: int
     attempt: int
-    kind: Literal["text", "thinking"]
+    kind: DeltaKind
     offset: int
     """Characters of this kind that came before: who misses a piece can see it."""
     text: str

@@ -6,8 +6,6 @@ never an error, and the output of a run is never searched for words instead.
 """
 
 import asyncio
-import shutil
-import subprocess
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from forge.agents.command_rules import Runner
 from forge.errors import ForgeError
+from forge.sandbox.removing import clear_away
 from forge.workspace.files import Files
 
 NAME = "report"
@@ -71,7 +70,7 @@ async def report_folder(workdir: Path) -> AsyncGenerator[Report]:
     try:
         yield Report(folder)
     finally:
-        await asyncio.to_thread(_remove, folder)
+        await asyncio.to_thread(clear_away, folder, "the report of a test run")
 
 
 def _make_folder(workdir: Path) -> Path:
@@ -80,15 +79,6 @@ def _make_folder(workdir: Path) -> Path:
         owner = workdir.stat()
         chown(folder, owner.st_uid, owner.st_gid)
     return folder
-
-
-def _remove(folder: Path) -> None:
-    """Tests may have put anything there; what Python cannot remove (closed or endlessly deep folders), `rm` can."""
-    try:
-        shutil.rmtree(folder)
-    except (OSError, RecursionError):
-        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-            subprocess.run([*command, "--", str(folder)], check=False, capture_output=True)  # noqa: S603
 
 
 def read_junit(data: bytes) -> Counts | None:

@@ -12,14 +12,14 @@ from forge.agents.models import (
     AgentToolUsed,
     AgentTurn,
 )
-from forge.events.models import Event, EventData
+from forge.events.models import Event, read_fact
+from forge.llm.models import MICROS
 from forge.runs.models import GateOpened, RunFailed
 from forge.runs.show import gate_page, problem_text
 from forge.runs.watched import fact_of
 from forge.terminal.output import words
 from forge.terminal.text import clean
 
-_FACTS: dict[str, type[EventData]] = {kind.type: kind for kind in EVENTS}
 FAINT = "bright_black"
 
 
@@ -28,9 +28,7 @@ class Transcript:
         self._out = out
 
     def event(self, event: Event) -> None:
-        kind = _FACTS.get(event.type)
-        fact = kind.model_validate(event.data) if kind else fact_of(event)
-        match fact:
+        match fact := read_fact(event, EVENTS) or fact_of(event):
             case AgentStarted():
                 self._started(fact)
             case AgentTurn():
@@ -71,7 +69,7 @@ class Transcript:
 
     def _ended(self, fact: AgentEnded) -> None:
         result = fact.result
-        cost = f"${result.cost_micros / 1e6:.4f}"
+        cost = f"${result.cost_micros / MICROS:.4f}"
         text = f"{result.end.value} after {result.turns} turns, {result.tool_calls} tool calls, {cost}"
         self._out.print(words(text, FAINT))
 

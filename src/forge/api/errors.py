@@ -23,7 +23,7 @@ from forge.errors import (
     Unavailable,
 )
 from forge.http.envelope import failure
-from forge.store.engine import is_outage
+from forge.store.engine import is_disk_full, is_outage
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,7 @@ def install_error_handlers(api: FastAPI) -> None:
     api.add_exception_handler(RequestValidationError, _validation_error)
     api.add_exception_handler(HTTPException, _http_error)
     api.add_exception_handler(SQLAlchemyError, _database_error)
+    api.add_exception_handler(OSError, _system_error)
 
 
 async def _forge_error(_: Request, error: Exception) -> JSONResponse:
@@ -84,7 +85,18 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     return error_response(Internal("Something went wrong here."))
 
 
-async def _database_error(_: Request, error: Exception) -> JSONResponse:
+async def _system_error(_: Request, error: Exception) -> JSONResponse:
+    if not is_disk_full(error):
+        raise error
+    log.error("the disk is full: %s", error)
+    return error_response(
+        Unavailable("The disk of the server is full.", hint="Nothing is lost. Make room, and do it again.")
+    )
+
+
+async def _database_error(request: Request, error: Exception) -> JSONResponse:
+    if is_disk_full(error):
+        return await _system_error(request, error)
     if not is_outage(cast(SQLAlchemyError, error)):
         raise error
     log.error("the database does not answer: %s", error)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from forge.bots.errors import BotBlocked, FileChanged
+from forge.bots.errors import BotBlocked
 from forge.bots.files.skills import parse_skills
 from forge.bots.files.skills_editing import with_skill, without_skill
 from forge.bots.folder import Folders
@@ -12,13 +12,10 @@ from forge.bots.models import Bot, BotFile, BotSkillChange, NewBotSkill, SkillEn
 from forge.bots.problems import errors_of, said
 from forge.bots.shelf import Offer, Shelf
 from forge.bots.skill_hands import SkillHands
-from forge.bots.versions.models import FileState, NewContent
+from forge.bots.versions.models import FileState
 from forge.bots.versions.service import Versions
 from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.skills.relations.versions import parse_range
-
-ATTEMPTS = 5
-"""How often a change starts over when somebody else was quicker."""
 
 Edit = Callable[[str, list[SkillEntry]], str]
 
@@ -31,16 +28,14 @@ class Attaching:
         self._hands = hands
 
     async def views(self, account_id: str, bot: Bot) -> list[SkillView]:
-        entries, _ = await self._read(bot)
-        return await self._shelf.views(account_id, entries)
+        return await self._shelf.views(account_id, await self._read(bot))
 
     async def attach(self, account_id: str, bot: Bot, new: NewBotSkill, *, by: str) -> SkillView:
         """A starter is copied into the library, so that it can be edited. One that cannot be taken up as it is is
         attached all the same, and says what is missing."""
         _check_pin(new.version)
         name = new.skill_name
-        entries, _ = await self._read(bot)
-        await self._hands.check_together([*(one.skill_name for one in entries), name])
+        await self._hands.check_together([*(one.skill_name for one in await self._read(bot)), name])
         await self._hands.take(account_id, name)
 
         def add(text: str, entries: list[SkillEntry]) -> str:
@@ -81,8 +76,7 @@ class Attaching:
 
     async def offer(self, account_id: str, bot: Bot, name: str) -> Offer | None:
         """None when the bot cannot take it up."""
-        entries, _ = await self._read(bot)
-        named = [entry for entry in entries if entry.skill_name == name]
+        named = [entry for entry in await self._read(bot) if entry.skill_name == name]
         return next(iter(await self._shelf.offers(account_id, named)), None)
 
     async def having(self, bots: Iterable[Bot]) -> dict[str, list[str]]:
@@ -104,29 +98,26 @@ class Attaching:
         return parse_skills(text or "").value or []
 
     async def _edit(self, bot: Bot, edit: Edit, message: str, *, by: str) -> None:
-        for attempt in range(1, ATTEMPTS + 1):
-            entries, state = await self._read(bot)
-            content = await asyncio.to_thread(edit, state.content or "", entries)
-            new = NewContent(content=content, base_hash=state.hash or "", message=message)
-            try:
-                await self._versions.save(bot, BotFile.SKILLS, new, by=by)
-                return
-            except FileChanged:
-                if attempt == ATTEMPTS:
-                    raise
+        def change(state: FileState) -> str:
+            return edit(state.content or "", _named_in(state))
 
-    async def _read(self, bot: Bot) -> tuple[list[SkillEntry], FileState]:
-        state = await self._versions.state(bot, BotFile.SKILLS)
-        entries = parse_skills(state.content).value if state.content is not None else None
-        if entries is None:
-            errors = errors_of(state.problems)
-            raise BotBlocked(said(errors[0]) if errors else "skills.toml is gone.")
-        return entries, state
+        await self._versions.edit(bot, BotFile.SKILLS, change, message, by=by)
+
+    async def _read(self, bot: Bot) -> list[SkillEntry]:
+        return _named_in(await self._versions.state(bot, BotFile.SKILLS))
 
     async def _view(self, account_id: str, bot: Bot, name: str) -> SkillView:
-        entries, _ = await self._read(bot)
+        entries = await self._read(bot)
         (view,) = await self._shelf.views(account_id, [_find(bot, entries, name)])
         return view
+
+
+def _named_in(state: FileState) -> list[SkillEntry]:
+    entries = parse_skills(state.content).value if state.content is not None else None
+    if entries is None:
+        errors = errors_of(state.problems)
+        raise BotBlocked(said(errors[0]) if errors else "skills.toml is gone.")
+    return entries
 
 
 def _find(bot: Bot, entries: list[SkillEntry], name: str) -> SkillEntry:

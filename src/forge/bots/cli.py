@@ -10,7 +10,16 @@ from forge.bots.bundle_file import read_bundle
 from forge.bots.chat.sessions_cli import sessions
 from forge.bots.choice import find_bot, find_deleted
 from forge.bots.memory.cli import memories
-from forge.bots.models import BotSort, BotStatus, BotView, Bundle, Category, Stats
+from forge.bots.models import (
+    MAX_TEMPERATURE,
+    MAX_TOKENS,
+    BotSort,
+    BotStatus,
+    BotView,
+    Bundle,
+    Category,
+    Stats,
+)
 from forge.bots.versions.cli import files
 from forge.terminal.client import connect
 from forge.terminal.given import read_file, write_file
@@ -27,8 +36,10 @@ _IDENTITY_OPTIONS = (
     click.option("--tag", "tags", multiple=True, help="May be given several times."),
     click.option("--provider", help="Where its model is called, such as anthropic."),
     click.option("--model", help="Its model, instead of the one chosen for bots."),
-    click.option("--temperature", type=click.FloatRange(0, 2), help="How freely it answers: 0 to 2."),
-    click.option("--max-tokens", type=click.IntRange(1, 200_000), help="How long an answer can be."),
+    click.option(
+        "--temperature", type=click.FloatRange(0, MAX_TEMPERATURE), help="How freely it answers: 0 to 2."
+    ),
+    click.option("--max-tokens", type=click.IntRange(1, MAX_TOKENS), help="How long an answer can be."),
     click.option("--avatar", help="An emoji."),
     click.option("--colour", help="Such as #e2703a."),
 )

@@ -12,6 +12,13 @@ from forge.skills.models import Capability, SkillKind, SkillName, Tier
 from forge.skills.views import SkillState
 
 MAX_NAME = 200
+MAX_BOT_DESCRIPTION = 1000
+MAX_TAG, MOST_TAGS = 40, 20
+MAX_TRAIT = 100
+MAX_TONE = 200
+MAX_PROVIDER, MAX_MODEL = 32, 200
+MAX_TEMPERATURE = 2
+MAX_TOKENS = 200_000
 SLUG_PATTERN = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 MAX_SLUG = 64
 BUNDLE_FORMAT = 1
@@ -24,8 +31,17 @@ GivenName = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME), NO_NUL
 ]
 """As somebody types it."""
+Description = Annotated[str, Field(max_length=MAX_BOT_DESCRIPTION), NO_NUL]
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
-Tag = Annotated[str, Field(min_length=1, max_length=40), NO_NUL]
+Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG), NO_NUL]
+Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
+Trait = Annotated[str, Field(min_length=1, max_length=MAX_TRAIT), NO_NUL]
+Tone = Annotated[str, Field(max_length=MAX_TONE), NO_NUL]
+ProviderName = Annotated[str, Field(min_length=1, max_length=MAX_PROVIDER), NO_NUL]
+ModelName = Annotated[str, Field(min_length=1, max_length=MAX_MODEL), NO_NUL]
+Temperature = Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)]
+MaxTokens = Annotated[int, Field(ge=1, le=MAX_TOKENS)]
+Avatar = Annotated[str, Field(min_length=1, max_length=16), NO_NUL]
 
 
 class BotStatus(StrEnum):
@@ -84,15 +100,15 @@ class Identity(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     display_name: Name
-    description: Annotated[str, Field(max_length=1000), NO_NUL] = ""
+    description: Description = ""
     category: Category = Category.ASSISTANT
-    tags: Annotated[list[Tag], Field(max_length=20)] = []
-    provider: Annotated[str, Field(min_length=1, max_length=32), NO_NUL] | None = None
-    model: Annotated[str, Field(min_length=1, max_length=200), NO_NUL] | None = None
+    tags: Tags = []
+    provider: ProviderName | None = None
+    model: ModelName | None = None
     """None follows whatever is chosen for bots in Settings, Models."""
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
-    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] = "🤖"
+    temperature: Temperature = 0.7
+    max_tokens: MaxTokens = 4096
+    avatar: Avatar = "🤖"
     colour: Colour = "#e2703a"
     memory: bool = True
     """Whether facts are taken from its conversations."""
@@ -109,10 +125,8 @@ class Soul(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
-    traits: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=100), NO_NUL]], Field(max_length=30)
-    ] = []
-    tone: Annotated[str, Field(max_length=200), NO_NUL] = ""
+    traits: Annotated[list[Trait], Field(max_length=30)] = []
+    tone: Tone = ""
     body: str = ""
 
 
@@ -240,14 +254,14 @@ class NewBot(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: GivenName
-    description: Annotated[str, Field(max_length=1000), NO_NUL] = ""
+    description: Description = ""
     category: Category = Category.ASSISTANT
-    tags: Annotated[list[Tag], Field(max_length=20)] = []
-    provider: Annotated[str, Field(min_length=1, max_length=32), NO_NUL] | None = None
-    model: Annotated[str, Field(min_length=1, max_length=200), NO_NUL] | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    max_tokens: Annotated[int, Field(ge=1, le=200_000)] = 4096
-    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] | None = None
+    tags: Tags = []
+    provider: ProviderName | None = None
+    model: ModelName | None = None
+    temperature: Temperature = 0.7
+    max_tokens: MaxTokens = 4096
+    avatar: Avatar | None = None
     colour: Colour | None = None
     soul: Words | None = Field(default=None, description="A whole SOUL.md; without it one is written.")
     user: Words | None = Field(default=None, description="A whole USER.md.")
@@ -259,18 +273,18 @@ class BotChange(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: GivenName | None = None
-    description: Annotated[str, Field(max_length=1000), NO_NUL] | None = None
+    description: Description | None = None
     category: Category | None = None
-    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
-    provider: Annotated[str, Field(max_length=32), NO_NUL] | None = Field(
+    tags: Tags | None = None
+    provider: Annotated[str, Field(max_length=MAX_PROVIDER), NO_NUL] | None = Field(
         default=None, description="Empty: back to the default."
     )
-    model: Annotated[str, Field(max_length=200), NO_NUL] | None = Field(
+    model: Annotated[str, Field(max_length=MAX_MODEL), NO_NUL] | None = Field(
         default=None, description="Empty: back to the default."
     )
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=200_000)] | None = None
-    avatar: Annotated[str, Field(min_length=1, max_length=16), NO_NUL] | None = None
+    temperature: Temperature | None = None
+    max_tokens: MaxTokens | None = None
+    avatar: Avatar | None = None
     colour: Colour | None = None
     memory: bool | None = None
     status: BotStatus | None = None
@@ -326,13 +340,16 @@ class Stats(BaseModel):
     spent_micros: int
 
 
+BotPart = Literal["bot", "soul", "identity", "user", "skills", "memory", "session", "deleted"]
+
+
 class BotChanged(EventData):
     """Something about a bot is different now: load it again. In the account's stream."""
 
     type: ClassVar[str] = "bot.changed"
     bot_id: str
     slug: str
-    part: Literal["bot", "soul", "identity", "user", "skills", "memory", "session", "deleted"]
+    part: BotPart
 
 
 EVENTS: tuple[type[EventData], ...] = (BotChanged,)

@@ -87,7 +87,7 @@ class BotParts:
                 versions=scene.versions,
                 memories=scene.memories,
                 chats=Chats(database, events, runs, scene.bots, asking, settling, quiet),
-                sessions=Sessions(database, events, runs),
+                sessions=Sessions(database, events, runs, settling),
                 asking=asking,
                 answers=Answers(database, events, runs, asking, settling),
             )

@@ -37,7 +37,7 @@ class Readiness:
         except ModelKeyRefused as error:
             hint = (
                 f"Set it: forge secrets set {targets[0].provider.key_name}, or Settings, Models. "
-                "Without a key: forge demo, then forge models demo."
+                "Without a key: forge models serve, then forge models demo."
             )
             raise ModelKeyRefused(error.message, hint=hint) from error
         return targets

@@ -82,13 +82,13 @@ async def change_bot(caller: Writer, bot: BotRef, body: BotChange, bots: Service
 @router.delete("/bots/{bot}")
 async def delete_bot(caller: Writer, bot: BotRef, bots: Service) -> Envelope[BotView]:
     """It can be restored for 30 days; then it is gone, with its conversations and memories."""
-    return reply(await bots.delete(caller.account_id, bot, by=caller.name))
+    return reply(await bots.delete(caller.account_id, bot))
 
 
 @router.post("/bots/{bot}/restore")
 async def restore_bot(caller: Writer, bot: BotRef, bots: Service) -> Envelope[BotView]:
     """Take a deletion back."""
-    return reply(await bots.restore(caller.account_id, bot, by=caller.name))
+    return reply(await bots.restore(caller.account_id, bot))
 
 
 @router.post("/bots/{bot}/clone", status_code=status.HTTP_201_CREATED)

@@ -9,7 +9,7 @@ from typing import Any
 from forge.bots import store
 from forge.bots.attaching import Attaching
 from forge.bots.bundle import contents_of, slug_for, to_bundle
-from forge.bots.errors import BotBlocked, FileChanged
+from forge.bots.errors import BotBlocked
 from forge.bots.files.identity import change_identity, render_identity
 from forge.bots.files.skills import render_skills
 from forge.bots.files.soul import default_soul, parse_soul, render_soul
@@ -38,7 +38,7 @@ from forge.bots.shelf import Offer, Shelf
 from forge.bots.skill_hands import SkillHands
 from forge.bots.slugs import candidates, slug_of
 from forge.bots.telling import tell_changed
-from forge.bots.versions.models import NewContent
+from forge.bots.versions.models import FileState
 from forge.bots.versions.service import Versions
 from forge.bots.views import Views
 from forge.errors import Gone, NotFound
@@ -50,8 +50,6 @@ from forge.store.engine import Store, Tx
 KEPT = timedelta(days=30)
 """How long a deletion can be taken back."""
 CLONE_SUFFIX = " (Clone)"
-ATTEMPTS = 5
-"""How often a change that names no version starts over when somebody else was quicker."""
 
 
 class Bots:
@@ -133,14 +131,10 @@ class Bots:
 
     async def names(self, account_id: str) -> list[str]:
         """Of all that are there, archived ones too."""
-        async with self._database.read() as tx:
-            bots = await store.list_all(tx, account_id)
-        return sorted(bot.identity.display_name for bot in bots if bot.deleted_at is None)
+        return sorted(bot.identity.display_name for bot in await self._there(account_id))
 
     async def slugs(self, account_id: str) -> list[str]:
-        async with self._database.read() as tx:
-            bots = await store.list_all(tx, account_id)
-        return [bot.slug for bot in bots if bot.deleted_at is None]
+        return [bot.slug for bot in await self._there(account_id)]
 
     async def find(self, account_id: str, ref: str, *, deleted: bool = False) -> Bot:
         """By id or slug; what is deleted is not there unless it is asked for."""
@@ -188,7 +182,7 @@ class Bots:
         )
         return await self._make(account_id, slug_of(name), contents, by=by)
 
-    async def delete(self, account_id: str, ref: str, *, by: str) -> BotView:
+    async def delete(self, account_id: str, ref: str) -> BotView:
         """Out of reach at once, gone after 30 days; `restore` takes it back.
 
         The row first: a folder that was not moved is found by `restore` and by the purge all the same, but a bot whose
@@ -205,7 +199,7 @@ class Bots:
                 await asyncio.to_thread(self._folders.to_trash, bot.slug, bot.id)
         return await self._view(account_id, await self.find(account_id, bot.id, deleted=True))
 
-    async def restore(self, account_id: str, ref: str, *, by: str) -> BotView:
+    async def restore(self, account_id: str, ref: str) -> BotView:
         """The folder first, for the same reason."""
         bot = await self.find(account_id, ref, deleted=True)
         async with self._database.begin() as tx:
@@ -249,14 +243,12 @@ class Bots:
 
     async def having(self, account_id: str) -> dict[str, list[str]]:
         """The slugs of the bots that name each skill."""
-        async with self._database.read() as tx:
-            bots = await store.list_all(tx, account_id)
-        return await self._attaching.having(bot for bot in bots if bot.deleted_at is None)
+        return await self._attaching.having(await self._there(account_id))
 
     async def stats(self, account_id: str) -> Stats:
+        bots = await self._there(account_id)
+        ids = [bot.id for bot in bots]
         async with self._database.read() as tx:
-            bots = [bot for bot in await store.list_all(tx, account_id) if bot.deleted_at is None]
-            ids = [bot.id for bot in bots]
             talk = (await store.count_talk(tx, ids)).values()
             used = (await used_by_scope(tx, account_id, [bot_scope(bot_id) for bot_id in ids])).values()
             memories = await store.count_memories(tx, ids)
@@ -274,6 +266,11 @@ class Bots:
             spent_micros=sum(one.cost_micros for one in used),
         )
 
+    async def _there(self, account_id: str) -> list[Bot]:
+        """All that are not deleted."""
+        async with self._database.read() as tx:
+            return [bot for bot in await store.list_all(tx, account_id) if bot.deleted_at is None]
+
     async def _view(self, account_id: str, bot: Bot) -> BotView:
         return (await self._views.of(account_id, [bot]))[0]
 
@@ -284,22 +281,15 @@ class Bots:
     async def _change_identity(
         self, bot: Bot, changes: Mapping[str, Any], base_hash: str | None, *, by: str
     ) -> None:
-        """Without a base it is made from whatever the file is: what somebody else changes meanwhile stays, too."""
-        message = f"Change {', '.join(changes)}"
-        for attempt in range(1, ATTEMPTS + 1):
-            state = await self._versions.state(bot, BotFile.IDENTITY)
-            if state.content is None or state.hash is None:
+        def edit(state: FileState) -> str:
+            if state.content is None:
                 raise BotBlocked(
                     "IDENTITY.md is gone.", hint=f"Put it back: forge bots files rollback {bot.slug} identity"
                 )
-            content = await asyncio.to_thread(change_identity, state.content, changes)
-            new = NewContent(content=content, base_hash=base_hash or state.hash, message=message)
-            try:
-                await self._versions.save(bot, BotFile.IDENTITY, new, by=by)
-                return
-            except FileChanged:
-                if base_hash is not None or attempt == ATTEMPTS:
-                    raise
+            return change_identity(state.content, changes)
+
+        message = f"Change {', '.join(changes)}"
+        await self._versions.edit(bot, BotFile.IDENTITY, edit, message, by=by, base_hash=base_hash)
 
     def _put_back(self, bot: Bot, contents: Mapping[BotFile, str]) -> None:
         """The folder from the trash. A delete that was interrupted has left it in its place; and when somebody has

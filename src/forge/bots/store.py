@@ -77,6 +77,13 @@ async def list_some(tx: Tx, bot_ids: Collection[str]) -> list[Bot]:
     return [_bot(row) for row in found.mappings()]
 
 
+async def list_there(tx: Tx, slug: str | None = None) -> list[Bot]:
+    """All that are not deleted, or the one with this slug, whoever's they are."""
+    query = sa.select(*_COLUMNS).where(bots.c.deleted_at.is_(None)).order_by(bots.c.slug)
+    found = await tx.execute(query if slug is None else query.where(bots.c.slug == slug))
+    return [_bot(row) for row in found.mappings()]
+
+
 async def change_status(tx: Tx, bot_id: str, status: BotStatus, at: datetime) -> bool:
     """False when it has that status, or is deleted."""
     is_other = (bots.c.status != status.value) & bots.c.deleted_at.is_(None)
@@ -159,5 +166,4 @@ def _newest(bot_ids: Collection[str], *columns: sa.ColumnElement[Any]) -> sa.Sel
 
 
 def _bot(row: sa.RowMapping) -> Bot:
-    values: dict[str, Any] = dict(row)
-    return Bot.model_validate(values)
+    return Bot.model_validate(dict(row))

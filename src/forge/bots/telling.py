@@ -1,19 +1,15 @@
 """Tells the pages of an account that something about a bot is different now."""
 
-from typing import Literal
-
 import sqlalchemy as sa
 
-from forge.bots.models import BotChanged
+from forge.bots.models import BotChanged, BotPart
 from forge.bots.tables import bots
 from forge.events.log import EventLog
 from forge.runs.journal import account_stream
 from forge.store.engine import Tx
 
-Part = Literal["bot", "soul", "identity", "user", "skills", "memory", "session", "deleted"]
 
-
-async def tell_changed(tx: Tx, events: EventLog, bot_id: str, part: Part) -> None:
+async def tell_changed(tx: Tx, events: EventLog, bot_id: str, part: BotPart) -> None:
     """Appended last of all, just before the commit: many transactions share this stream."""
     query = sa.select(bots.c.account_id, bots.c.slug).where(bots.c.id == bot_id)
     found = (await tx.execute(query)).one_or_none()

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
 
@@ -95,12 +96,22 @@ class EventLog:
         async with self._database.read() as tx:
             return await store.last_seq(tx, stream)
 
+    @asynccontextmanager
+    async def news(self, stream: str) -> AsyncGenerator[AsyncGenerator[list[Event | Whisper], None]]:
+        """What is told from now on. The first batch is empty: whatever is looked at after it, nothing is missed."""
+        async with aclosing(self.hub.follow(stream, await self.last_seq(stream))) as following:
+            yield following
+
     async def delete(self, tx: Tx, *streams: str) -> None:
         await store.delete(tx, streams)
 
     async def forget(self, tx: Tx, stream: str) -> None:
         """All that was told in it so far. Its numbers go on, so whoever follows it hears what comes next."""
         await store.forget(tx, stream)
+
+    async def forget_before(self, tx: Tx, prefix: str, moment: datetime) -> None:
+        """What streams with this beginning of a name were told before then; but not the last of it."""
+        await store.forget_before(tx, prefix, moment)
 
     async def _pass_on(self, whisper: Whisper) -> None:
         """To the other processes, before whatever this one appends next."""

@@ -57,6 +57,12 @@ _EVENT = TypeAdapter(Event)
 _WHISPER = TypeAdapter(Whisper)
 
 
+def read_fact(event: Event, kinds: Iterable[type[EventData]]) -> EventData | None:
+    """None when it is of none of these kinds: a newer server may know some that we do not."""
+    kind = next((kind for kind in kinds if kind.type == event.type), None)
+    return kind.model_validate(event.data) if kind else None
+
+
 def wire_model(kinds: Iterable[type[EventData]]) -> Any:
     """The union of all event types as clients see them: each type with its own data, told apart by `type`."""
     models = [

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -43,7 +44,7 @@ _TELL_LIGHTLY = sa.select(
 async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
     """Take so many numbers of each stream, in this order, and say the last. Holds the streams' rows until commit: no gap,
     no overtaking."""
-    if tx.connection.dialect.name == "postgresql":
+    if tx.is_postgresql:
         given = {"names": list(counts), "counts": list(counts.values())}
         found = await tx.execute(_RESERVE["postgresql"], given)
     else:
@@ -53,7 +54,7 @@ async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
 
 async def insert(tx: Tx, rows: Sequence[Event], notices: Sequence[Notice]) -> None:
     """With what the other processes are told; PostgreSQL delivers that when the transaction commits."""
-    if tx.connection.dialect.name == "postgresql":
+    if tx.is_postgresql:
         given = {
             "streams": [event.stream for event in rows],
             "seqs": [event.seq for event in rows],
@@ -91,6 +92,17 @@ async def last_seq(tx: Tx, stream: str) -> int:
 
 async def forget(tx: Tx, name: str) -> None:
     await tx.execute(sa.delete(events).where(events.c.stream == name))
+
+
+async def forget_before(tx: Tx, prefix: str, moment: datetime) -> None:
+    """In the order of the log, so that nothing but what goes is looked at. The last event of a stream stays: whoever
+    follows it from before that finds that it is still there."""
+    named = sa.select(streams.c.name, streams.c.last_seq).where(streams.c.name.startswith(prefix))
+    for stream in (await tx.execute(named)).all():
+        own = events.c.stream == stream.name
+        recent = sa.select(events.c.seq).where(own, events.c.at >= moment).order_by(events.c.seq).limit(1)
+        first = (await tx.execute(recent)).scalar_one_or_none()
+        await tx.execute(sa.delete(events).where(own, events.c.seq < (first or stream.last_seq)))
 
 
 async def delete(tx: Tx, names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from forge.bots.models import MAX_BOT_DESCRIPTION
 from forge.bots.service import Bots
 from forge.errors import Invalid
 from forge.interview import engine
@@ -59,7 +60,7 @@ class Beginning:
                 skill = await self.library.find(new.skill)
                 known = Fields(
                     name=skill.manifest.name,
-                    description=skill.manifest.description[:1000],
+                    description=skill.manifest.description[:MAX_BOT_DESCRIPTION],
                     kind=skill.manifest.kind,
                     capabilities=skill.manifest.capabilities,
                 )

@@ -1,10 +1,11 @@
 """What is known so far, made whole: sensible settings for what nobody said."""
 
-from forge.bots.models import MAX_NAME
+from forge.bots.models import MAX_BOT_DESCRIPTION, MAX_NAME, MAX_TAG
 from forge.interview.assembly.looks import avatar_of, colour_of
 from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.config import (
     DEFAULT_MODEL,
+    MOST_OF_PASSAGE,
     BuilderConfig,
     Fields,
     ModelConfig,
@@ -29,9 +30,7 @@ from forge.interview.wording import (
 )
 from forge.skills.models import MAX_DESCRIPTION, SkillKind
 
-MOST_TAGS, MOST_OF_TAG = 5, 40
-MOST_OF_DESCRIPTION = 1000
-MOST_OF_PASSAGE = 4000
+MOST_TAGS = 5
 MOST_OF_TRIGGER = 300
 KIND_NAMES = {
     SkillKind.PROMPT: "Instructions",
@@ -56,12 +55,12 @@ def opening_of(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> 
     is_wish = mode is Mode.RECONFIGURE or basis.skill_name is not None
     if is_wish or not says_something(description):
         return Fields()
-    known: dict[str, object] = {"description": shortened(one_line(description), MOST_OF_DESCRIPTION)}
+    known: dict[str, object] = {"description": shortened(one_line(description), MAX_BOT_DESCRIPTION)}
     if mode.makes_bots:
         known["category"] = defaults_for(purpose).bot_category if isinstance(purpose, Known) else None
         known["name"] = name_in(description)
     long = cleaned(description)
-    if len(long) > MOST_OF_DESCRIPTION:
+    if len(long) > MAX_BOT_DESCRIPTION:
         known["steps" if mode is Mode.SKILL else "purpose"] = shortened(long, MOST_OF_PASSAGE)
     before = basis.fields.model_dump(exclude_none=True)
     return Fields.model_validate(
@@ -76,7 +75,7 @@ def to_config(state: State) -> BuilderConfig:
     name = known.name or _name(state, known, purpose)
     return BuilderConfig(
         name=name,
-        description=known.description or shortened(one_line(known.purpose or ""), MOST_OF_DESCRIPTION),
+        description=known.description or shortened(one_line(known.purpose or ""), MAX_BOT_DESCRIPTION),
         category=known.category or usual.bot_category.value,
         tags=_tags(known, purpose) if known.tags is None else known.tags,
         personality=PersonalityConfig(
@@ -101,9 +100,7 @@ def _name(state: State, known: Fields, purpose: Purpose) -> str:
 
 def _tags(known: Fields, purpose: Purpose) -> list[str]:
     kind = [_KIND_TAGS[purpose]] if isinstance(purpose, Known) else []
-    about = [
-        word for word in subjects_of(known.description or known.purpose or "") if len(word) <= MOST_OF_TAG
-    ]
+    about = [word for word in subjects_of(known.description or known.purpose or "") if len(word) <= MAX_TAG]
     return list(dict.fromkeys([*kind, *about]))[:MOST_TAGS]
 
 

@@ -4,21 +4,19 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from forge.bots.models import GivenName, Tag
+from forge.bots.models import MAX_TONE, Description, GivenName, MaxTokens, Tags, Temperature, Trait
 from forge.kernel.text import NO_NUL
-from forge.skills.models import Capability, SkillKind, SkillName, SkillOffer
+from forge.skills.models import MAX_DESCRIPTION, Capability, SkillKind, SkillName, SkillOffer
 
 DEFAULT_MODEL = "default"
 """The model chosen for bots in the settings, whichever that is."""
 MOST_SKILLS = 20
 MOST_VARIANTS = 10
+MOST_OF_PASSAGE = 4000
 
-Line = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
-Passage = Annotated[str, Field(max_length=4000), NO_NUL]
-Description = Annotated[str, Field(max_length=1000), NO_NUL]
+Line = Annotated[str, Field(min_length=1, max_length=MAX_TONE), NO_NUL]
+Passage = Annotated[str, Field(max_length=MOST_OF_PASSAGE), NO_NUL]
 ModelRef = Annotated[str, Field(min_length=1, max_length=240), NO_NUL]
-Temperature = Annotated[float, Field(ge=0, le=2)]
-MaxTokens = Annotated[int, Field(ge=1, le=200_000)]
 
 
 class _Part(BaseModel):
@@ -29,12 +27,12 @@ class SkillRequest(_Part):
     """A skill a bot is to have: one of the library, or one that is written on the way."""
 
     name: SkillName
-    description: Annotated[str, Field(max_length=1024), NO_NUL] = ""
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION), NO_NUL] = ""
     skill_type: SkillKind = SkillKind.PROMPT
 
     @classmethod
     def of(cls, offer: SkillOffer) -> Self:
-        return cls(name=offer.name, description=offer.description[:1024], skill_type=offer.kind)
+        return cls(name=offer.name, description=offer.description[:MAX_DESCRIPTION], skill_type=offer.kind)
 
 
 class VariantFields(_Part):
@@ -51,12 +49,9 @@ class Fields(_Part):
     description: Description | None = None
     category: Annotated[str, Field(max_length=40)] | None = None
     """Of the bot: assistant, creative, research, utility."""
-    tags: Annotated[list[Tag], Field(max_length=20)] | None = None
+    tags: Tags | None = None
     tone: Line | None = None
-    traits: (
-        Annotated[list[Annotated[str, Field(min_length=1, max_length=100), NO_NUL]], Field(max_length=30)]
-        | None
-    ) = None
+    traits: Annotated[list[Trait], Field(max_length=30)] | None = None
     purpose: Passage | None = None
     boundaries: Passage | None = None
     model: ModelRef | None = None
@@ -101,7 +96,7 @@ class BuilderConfig(BaseModel):
     name: GivenName
     description: Description
     category: Annotated[str, Field(max_length=40)]
-    tags: Annotated[list[Tag], Field(max_length=20)] = []
+    tags: Tags = []
     personality: PersonalityConfig
     model_settings: ModelConfig = Field(alias="model_config")
     skills: Annotated[list[SkillRequest], Field(max_length=MOST_SKILLS)] = []
@@ -113,7 +108,7 @@ class SkillBuildRequest(_Part):
     """A whole skill: what is confirmed and written."""
 
     name: SkillName
-    description: Annotated[str, Field(min_length=1, max_length=1024), NO_NUL]
+    description: Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION), NO_NUL]
     skill_type: SkillKind = SkillKind.PROMPT
     capabilities: list[Capability] | None = None
     """None leaves those that were found to be needed."""

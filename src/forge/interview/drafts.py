@@ -88,6 +88,10 @@ class Drafts:
     async def _tell(self, tx: Tx, draft: Draft) -> Draft:
         fact = InterviewTurned(session=draft.view)
         await self.events.append(tx, interview_stream(draft.row.session_id), fact)
-        changed = InterviewsChanged(session_id=draft.row.session_id)
-        tx.before_commit(lambda: self.events.append(tx, account_stream(draft.row.account_id), changed))
+        self.tell_account(tx, draft.row)
         return draft
+
+    def tell_account(self, tx: Tx, row: DraftRow) -> None:
+        """That its list of drafts is another. Appended last of all, just before the commit."""
+        changed = InterviewsChanged(session_id=row.session_id)
+        tx.before_commit(lambda: self.events.append(tx, account_stream(row.account_id), changed))

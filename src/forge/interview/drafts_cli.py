@@ -14,7 +14,6 @@ from forge.interview.models import (
     SessionDeleted,
     SessionView,
 )
-from forge.kernel.hashing import hash_text
 from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
@@ -103,22 +102,14 @@ def replay(ctx: click.Context, session: str, out: Path | None, as_json: bool) ->
         print_json(replayed)
     elif out is None:
         console().print(show.files_page(replayed.files))
-    different = _different(replayed)
-    _say_verdict(replayed, different)
-    ctx.exit(1 if different else 0)
+    _say_verdict(replayed)
+    ctx.exit(1 if replayed.differs else 0)
 
 
-def _different(replayed: Assembled) -> list[str]:
-    """Files that are not what was made, or are there only once."""
-    made = replayed.result.hashes if replayed.result else {}
-    now = {change.path: hash_text(change.content) for change in replayed.files}
-    return sorted(path for path in {*made, *now} if made.get(path) != now.get(path))
-
-
-def _say_verdict(replayed: Assembled, different: list[str]) -> None:
+def _say_verdict(replayed: Assembled) -> None:
     count = len(replayed.files)
-    if different:
-        click.echo(f"Not what was made: {clean(', '.join(different))}", err=True)
+    if replayed.differs:
+        click.echo(f"Not what was made: {clean(', '.join(replayed.differs))}", err=True)
     else:
         click.echo(f"{count} file{'s' * (count != 1)}, byte for byte what was made.", err=True)
 

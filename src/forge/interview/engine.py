@@ -25,6 +25,7 @@ from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyTo
 from forge.interview.understanding import Unclear, understand
 from forge.interview.writing import is_written
 from forge.skills.manifest import read_skill_md
+from forge.skills.models import SKILL_MD
 
 
 def begin(state: State) -> State:
@@ -300,7 +301,7 @@ def switch(state: State, speaker: Speaker, why: str | None) -> State:
 def wrote(state: State, written: Written) -> State:
     """What the text turned out to need is asked for, one by one, if nobody said what it may do."""
     if written.skill is not None and state.config.capabilities is None:
-        manifest = read_skill_md(written.skill.files.get("SKILL.md", ""), written.skill.name).manifest
+        manifest = read_skill_md(written.skill.files.get(SKILL_MD, ""), written.skill.name).manifest
         needed = manifest.capabilities if manifest else []
         state = state.but(opening=state.opening.merged(Fields(capabilities=needed)))
     state = state.but(written=written, due=None)

@@ -6,7 +6,14 @@ from forge.interview.categories import defaults_for
 from forge.interview.config import DEFAULT_MODEL, NOTHING, Fields, SkillRequest
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Asked, Remembered, State
-from forge.interview.turns import FEWEST_OPTIONS, MOST_OPTIONS, AskQuestion, QuestionOption
+from forge.interview.turns import (
+    FEWEST_OPTIONS,
+    MOST_OF_LABEL,
+    MOST_OF_REASON,
+    MOST_OPTIONS,
+    AskQuestion,
+    QuestionOption,
+)
 from forge.interview.wording import listed, one_line, shortened
 
 SKIP_FROM = 4
@@ -91,8 +98,8 @@ def _same(state: State) -> Extra | None:
     bot = f" for {last.bot_slug}" if last.bot_slug else ""
     about = shortened(one_line(last.initial_description), 120)
     reason = f"You chose this{bot}" + (f": “{about}”." if about else ".")
-    label = shortened(f"Same as last time: {_in_words(state, patch)}", 200)
-    return "same", QuestionOption(id="same", label=label, reason=shortened(reason, 500)), patch
+    label = shortened(f"Same as last time: {_in_words(state, patch)}", MOST_OF_LABEL)
+    return "same", QuestionOption(id="same", label=label, reason=shortened(reason, MOST_OF_REASON)), patch
 
 
 def _as_remembered(state: State, last: Remembered) -> Fields:

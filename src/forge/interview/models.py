@@ -1,11 +1,11 @@
 """Interviews as clients see them: what is sent, what comes back, and what is told in `interview:<id>`."""
 
 from datetime import datetime
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from forge.bots.models import SLUG_PATTERN
+from forge.bots.models import MAX_SLUG, SLUG_PATTERN
 from forge.events.models import EventData
 from forge.interview.answers import MAX_TEXT, Answer
 from forge.interview.config import MOST_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
@@ -19,7 +19,7 @@ SESSION_PATTERN = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 MAX_SOUL = 100_000
 
 GivenDescription = Annotated[str, Field(max_length=MAX_TEXT), NO_NUL]
-Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=64)]
+Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=MAX_SLUG)]
 
 
 class _Given(BaseModel):
@@ -160,71 +160,65 @@ class Result(Made):
     def of(cls, made: Made) -> "Result":
         return cls.model_validate(made.model_dump())
 
-    def _bot(self, name: str) -> Any:
-        return getattr(self.bots[0], name) if self.bots else None
-
-    def _skill(self, name: str) -> Any:
-        return getattr(self.skill, name) if self.skill else None
-
     @computed_field
     @property
     def bot_id(self) -> str | None:
-        return self._bot("bot_id")
+        return self.bots[0].bot_id if self.bots else None
 
     @computed_field
     @property
     def bot_slug(self) -> str | None:
-        return self._bot("bot_slug")
+        return self.bots[0].bot_slug if self.bots else None
 
     @computed_field
     @property
     def bot_name(self) -> str | None:
-        return self._bot("bot_name")
+        return self.bots[0].bot_name if self.bots else None
 
     @computed_field
     @property
     def soul_path(self) -> str | None:
-        return self._bot("soul_path")
+        return self.bots[0].soul_path if self.bots else None
 
     @computed_field
     @property
     def identity_path(self) -> str | None:
-        return self._bot("identity_path")
+        return self.bots[0].identity_path if self.bots else None
 
     @computed_field
     @property
     def user_path(self) -> str | None:
-        return self._bot("user_path")
+        return self.bots[0].user_path if self.bots else None
 
     @computed_field
     @property
     def skills_attached(self) -> list[str]:
-        return self._bot("skills_attached") or []
+        return self.bots[0].skills_attached if self.bots else []
 
     @computed_field
     @property
     def name(self) -> str | None:
-        return self._skill("name")
+        return self.skill.name if self.skill else None
 
     @computed_field
     @property
     def description(self) -> str | None:
-        return self._skill("description")
+        return self.skill.description if self.skill else None
 
     @computed_field
     @property
     def skill_md_content(self) -> str | None:
-        return self._skill("skill_md_content")
+        return self.skill.skill_md_content if self.skill else None
 
     @computed_field
     @property
     def has_source_code(self) -> bool | None:
-        return self._skill("has_source_code")
+        return self.skill.has_source_code if self.skill else None
 
     @computed_field
     @property
     def suggested_capabilities(self) -> list[str]:
-        return self._skill("suggested_capabilities") or []
+        return self.skill.suggested_capabilities if self.skill else []
 
 
 class Assembled(BaseModel):

@@ -24,7 +24,7 @@ class InterviewParts:
         self._catalog = catalog
         self._library, self._recording = skills.library, skills.recording
         self._drafts = Drafts(hands.database, hands.events)
-        thinking = Thinking(self._drafts, hands.events, hands.gateway, Trial(skills.trials))
+        thinking = Thinking(self._drafts, hands.gateway, Trial(skills.trials))
         self._kind = InterviewKind(self._drafts, thinking)
 
     def kind(self) -> RunKind[Any]:
@@ -37,4 +37,4 @@ class InterviewParts:
             self._drafts.database, house.bots, house.versions, self._library, own, self._catalog
         )
         beginning = Beginning(facts, house.bots, assembly, self._library)
-        return Interviews(self._drafts, runs, house.bots, facts, beginning, assembly)
+        return Interviews(self._drafts, runs, facts, beginning, assembly)

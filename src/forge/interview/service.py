@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from forge.bots.service import Bots
 from forge.errors import Conflict, NotFound
 from forge.interview import engine, store
 from forge.interview.answers import Answer
@@ -21,7 +20,6 @@ from forge.interview.models import (
     DraftSummary,
     InterviewDeleted,
     InterviewFinished,
-    InterviewsChanged,
     MemoryEntry,
     NewAnswer,
     NewReconfiguration,
@@ -36,9 +34,9 @@ from forge.interview.state import Made, Speaker, State
 from forge.interview.turns import ReadyToAssemble, ReadyToCreateSkill
 from forge.interview.views import draft_summary
 from forge.interview.waiting import wait_until_said
+from forge.interview.wording import one_line, shortened
 from forge.interview.writing import is_written
 from forge.kernel.ids import new_id
-from forge.runs.journal import account_stream
 from forge.runs.service import Runs
 from forge.store.engine import Tx
 
@@ -53,7 +51,6 @@ class AlreadyMade(Conflict):
 class Interviews:
     drafts: Drafts
     runs: Runs
-    bots: Bots
     facts: FactFinder
     beginning: Beginning
     assembly: Assembly
@@ -122,6 +119,8 @@ class Interviews:
         return draft.view
 
     async def view(self, account_id: str, session_id: str) -> SessionView:
+        """Whoever looks first at one whose run has ended puts it right for all, and an answer names the revision that
+        was shown: so looking may save it."""
         return (await self._revive(account_id, session_id)).view
 
     async def list_drafts(self, account_id: str) -> list[DraftSummary]:
@@ -138,8 +137,7 @@ class Interviews:
             stream = interview_stream(row.session_id)
             await self.drafts.events.forget(tx, stream)
             await self.drafts.events.append(tx, stream, InterviewDeleted(session_id=row.session_id))
-            changed = InterviewsChanged(session_id=row.session_id)
-            tx.before_commit(lambda: self.drafts.events.append(tx, account_stream(account_id), changed))
+            self.drafts.tell_account(tx, row)
         if row.run_id is not None:
             await self._stop(account_id, row.run_id)
 
@@ -266,8 +264,7 @@ class Interviews:
         """Begun with the change that needs it, or not at all."""
         if state.due is None:
             return None
-        words = " ".join(state.description.split())
-        short = words if len(words) <= MOST_OF_TITLE else f"{words[: MOST_OF_TITLE - 1]}…"
+        short = shortened(one_line(state.description), MOST_OF_TITLE)
         given = InterviewInput(session_id=state.session_id, title=f"Forge: {short or state.mode.value}")
         run = await self.runs.start(tx, account_id, KIND, given.model_dump())
         return run.id
@@ -279,7 +276,7 @@ class Interviews:
     async def _settled(self, account_id: str, draft: Draft) -> Draft:
         if draft.state.due is None:
             return draft
-        return await wait_until_said(self.drafts, self.drafts.events, account_id, draft)
+        return await wait_until_said(self.drafts, account_id, draft)
 
     async def _revive(self, account_id: str, session_id: str) -> Draft:
         """A draft whose run was ended by somebody must not wait for it for ever."""

@@ -8,7 +8,7 @@ cancelled.
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
@@ -36,6 +36,7 @@ from forge.interview.config import BuilderConfig, SkillBuildRequest
 from forge.interview.drafts import interview_stream
 from forge.interview.models import (
     SESSION_PATTERN,
+    Assembled,
     GivenDescription,
     InterviewDeleted,
     InterviewDelta,
@@ -99,12 +100,8 @@ class Ping(_Message):
     type: Literal["ping"]
 
 
-_MESSAGE: TypeAdapter[Any] = TypeAdapter(
-    Annotated[
-        StartBot | StartSkill | GiveAnswer | AssembleBot | CreateSkill | Resume | Cancel | Ping,
-        Field(discriminator="type"),
-    ]
-)
+Message = StartBot | StartSkill | GiveAnswer | AssembleBot | CreateSkill | Resume | Cancel | Ping
+_MESSAGE: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 
 
 @router.websocket("/ws/builder/{session_id}")
@@ -159,7 +156,7 @@ class BuilderConnection(Connection):
         except ForgeError as error:
             await self._say_error(error)
 
-    async def _take(self, message: Any) -> None:
+    async def _take(self, message: Message) -> None:
         account_id, interviews = self._caller.account_id, self._interviews
         match message:
             case Ping():
@@ -179,8 +176,6 @@ class BuilderConnection(Connection):
                 self._in_background(self._assemble(config))
             case CreateSkill(skill_request=request):
                 self._in_background(self._create(request))
-            case _:
-                raise Malformed("There is no such message.")
 
     async def _start(self, mode: Mode, description: str, speaker: Speaker | None) -> None:
         new = NewSession(description=description, mode=mode, speaker=speaker)
@@ -200,7 +195,7 @@ class BuilderConnection(Connection):
             )
         )
 
-    async def _make(self, make: Callable[[], Awaitable[Any]]) -> None:
+    async def _make(self, make: Callable[[], Awaitable[Assembled]]) -> None:
         """The first time it is told in the stream, to everybody; whoever asks again gets the same answer."""
         try:
             before = await self._interviews.view(self._caller.account_id, self._session_id)
@@ -210,7 +205,7 @@ class BuilderConnection(Connection):
         except ForgeError as error:
             await self._say_error(error)
 
-    def _in_background(self, work: Any) -> None:
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -288,7 +283,7 @@ class BuilderConnection(Connection):
                 pass
 
 
-def _parse(text: str) -> Any:
+def _parse(text: str) -> Message:
     try:
         return _MESSAGE.validate_json(text)
     except ValidationError as error:

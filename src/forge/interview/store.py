@@ -38,8 +38,8 @@ async def find(tx: Tx, session_id: str, *, lock: bool = False) -> DraftRow | Non
     """With `lock` nobody else changes it before this transaction ends."""
     query = sa.select(builder_drafts).where(builder_drafts.c.session_id == session_id)
     query = query.with_for_update() if lock else query
-    row = (await tx.execute(query)).one_or_none()
-    return DraftRow(**row._mapping) if row is not None else None  # pyright: ignore[reportPrivateUsage]
+    row = (await tx.execute(query)).mappings().one_or_none()
+    return _draft(row) if row is not None else None
 
 
 async def change(tx: Tx, session_id: str, **values: Any) -> None:
@@ -57,7 +57,7 @@ async def list_drafts(tx: Tx, account_id: str) -> list[DraftRow]:
         .order_by(table.c.updated_at.desc(), table.c.session_id.desc())
         .limit(MOST_DRAFTS)
     )
-    return [DraftRow(**row._mapping) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]
+    return [_draft(row) for row in (await tx.execute(query)).mappings()]
 
 
 async def delete(tx: Tx, session_id: str) -> None:
@@ -99,4 +99,9 @@ async def _recall(tx: Tx, where: Sequence[sa.ColumnElement[bool]], limit: int) -
         .order_by(builder_memory.c.created_at.desc(), builder_memory.c.id.desc())
         .limit(limit)
     )
-    return [MemoryEntry(**row._mapping) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]
+    return [MemoryEntry.model_validate(dict(row)) for row in (await tx.execute(query)).mappings()]
+
+
+def _draft(row: sa.RowMapping) -> DraftRow:
+    values: dict[str, Any] = dict(row)
+    return DraftRow(**values)

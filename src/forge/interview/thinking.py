@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from forge.events.log import EventLog
 from forge.interview.assembly.skill_files import text_of
 from forge.interview.completing import to_skill_request
 from forge.interview.drafts import Drafts, interview_stream
@@ -22,9 +21,8 @@ from forge.skills.writing import template_skill
 
 
 class Thinking:
-    def __init__(self, drafts: Drafts, events: EventLog, gateway: Gateway, trial: Trial) -> None:
+    def __init__(self, drafts: Drafts, gateway: Gateway, trial: Trial) -> None:
         self._drafts = drafts
-        self._events = events
         self._gateway = gateway
         self._trial = trial
 
@@ -33,7 +31,7 @@ class Thinking:
         state = await self._state(step, session_id)
 
         async def on_delta(text: str) -> None:
-            await self._events.whisper(interview_stream(session_id), InterviewDelta(text=text))
+            await self._drafts.events.whisper(interview_stream(session_id), InterviewDelta(text=text))
 
         said = await ask(self._gateway, _spender(step), state, on_delta)
         turn = said.turn.model_dump(mode="json")

@@ -8,6 +8,7 @@ from forge.interview.config import BuilderConfig, Preview, SkillBuildRequest
 from forge.interview.phases import Phase
 
 FEWEST_OPTIONS, MOST_OPTIONS = 2, 6
+MOST_OF_ID, MOST_OF_LABEL, MOST_OF_REASON = 64, 200, 500
 
 
 class _Turn(BaseModel):
@@ -17,9 +18,9 @@ class _Turn(BaseModel):
 class QuestionOption(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    id: str = Field(max_length=64)
-    label: str = Field(min_length=1, max_length=200)
-    reason: str = Field(min_length=1, max_length=500)
+    id: str = Field(max_length=MOST_OF_ID)
+    label: str = Field(min_length=1, max_length=MOST_OF_LABEL)
+    reason: str = Field(min_length=1, max_length=MOST_OF_REASON)
     """Why one would choose it."""
 
     @computed_field
@@ -71,3 +72,14 @@ class Clarify(_Turn):
 Turn = Annotated[
     AskQuestion | ShowPreview | ReadyToAssemble | ReadyToCreateSkill | Clarify, Field(discriminator="action")
 ]
+
+
+def words_of(turn: Turn | None) -> str:
+    """What it says; nothing for one that only shows something."""
+    match turn:
+        case AskQuestion(question=question):
+            return question
+        case Clarify(message=message):
+            return message
+        case _:
+            return ""

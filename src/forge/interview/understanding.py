@@ -6,11 +6,26 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forge.bots.models import MAX_NAME
-from forge.bots.models import Category as BotCategory
+from forge.bots.models import (
+    MAX_BOT_DESCRIPTION,
+    MAX_NAME,
+    MAX_TAG,
+    MAX_TEMPERATURE,
+    MAX_TOKENS,
+    MAX_TONE,
+    MAX_TRAIT,
+    MOST_TAGS,
+)
 from forge.interview.categories import Known, classify, defaults_for
-from forge.interview.completing import MOST_OF_DESCRIPTION, MOST_OF_PASSAGE, for_audience
-from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, NOTHING, Fields, SkillRequest
+from forge.interview.completing import for_audience
+from forge.interview.config import (
+    DEFAULT_MODEL,
+    MOST_OF_PASSAGE,
+    MOST_SKILLS,
+    NOTHING,
+    Fields,
+    SkillRequest,
+)
 from forge.interview.naming import skill_slug
 from forge.interview.parts import part_in
 from forge.interview.phases import Mode
@@ -30,22 +45,13 @@ from forge.interview.wording import (
 )
 from forge.skills.models import MAX_SKILL_NAME, Capability, SkillKind
 
-MOST_TRAITS, MOST_OF_TRAIT, MOST_OF_TONE = 10, 100, 200
-MOST_TAGS, MOST_OF_TAG = 20, 40
+MOST_TRAITS = 10
 MOST_OF_AUDIENCE = 300
 
 _NONE = frozenset(
     (
-        "no",
-        "none",
-        "nothing",
-        "nope",
-        "no thanks",
-        "no thank you",
-        "nothing special",
-        "not really",
-        "n/a",
-        "-",
+        *("no", "none", "nothing", "nope", "no thanks", "no thank you", "nothing special", "not really"),
+        *("n/a", "-"),
     )
 )
 _DONE = frozenset(
@@ -72,17 +78,9 @@ _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 
 _UNDECIDED = frozenset(
     (
-        *(
-            "whatever",
-            "you choose",
-            "you decide",
-            "up to you",
-            "any",
-            "surprise me",
-            "i don't know",
-            "don't know",
-        ),
-        *("no idea", "not sure", "i do not know", "your choice", "no preference", "i don't care", "default"),
+        *("whatever", "you choose", "you decide", "up to you", "any", "surprise me", "i don't know"),
+        *("don't know", "no idea", "not sure", "i do not know", "your choice", "no preference"),
+        *("i don't care", "default"),
     )
 )
 _BEST_FIRST = frozenset(
@@ -151,8 +149,8 @@ def _slug(line: str) -> str:
 
 def _description(state: State, asked: Asked, said: str) -> Fields:
     _require_meaning(said)
-    known = Fields(description=shortened(one_line(said), MOST_OF_DESCRIPTION))
-    if len(said) <= MOST_OF_DESCRIPTION:
+    known = Fields(description=shortened(one_line(said), MAX_BOT_DESCRIPTION))
+    if len(said) <= MAX_BOT_DESCRIPTION:
         return known
     rest = "steps" if state.mode is Mode.SKILL else "purpose"
     return known.merged(Fields.model_validate({rest: _passage(said)}))
@@ -169,7 +167,7 @@ def _purpose(state: State, asked: Asked, said: str) -> Fields:
     if asked.topic == "category" and state.config.description:
         known["purpose"] = _passage(f"{sentence(state.config.description)} {known['purpose']}")
     if not state.config.description or state.mode is Mode.RECONFIGURE:
-        known["description"] = shortened(one_line(said), MOST_OF_DESCRIPTION)
+        known["description"] = shortened(one_line(said), MAX_BOT_DESCRIPTION)
     found = classify(said)
     if state.config.category is None and isinstance(found, Known):
         known["category"] = defaults_for(found).bot_category.value
@@ -194,31 +192,24 @@ def _passage(said: str) -> str:
 
 def _tone(state: State, asked: Asked, said: str) -> Fields:
     line = one_line(said)
-    if len(line) > MOST_OF_TONE:
-        raise Unclear("A tone is a few words, at most 200 characters, such as “warm, but never chatty”.")
+    if len(line) > MAX_TONE:
+        raise Unclear(
+            f"A tone is a few words, at most {MAX_TONE} characters, such as “warm, but never chatty”."
+        )
     return Fields(tone=line)
 
 
 def _traits(state: State, asked: Asked, said: str) -> Fields:
-    traits = _list(
-        said, MOST_OF_TRAIT, "Traits are single words or short phrases, such as “patient, precise”."
-    )
+    traits = _list(said, MAX_TRAIT, "Traits are single words or short phrases, such as “patient, precise”.")
     return Fields(traits=traits[:MOST_TRAITS])
 
 
 def _tags(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(tags=_list(said, MOST_OF_TAG, "Tags are single words, with commas in between.")[:MOST_TAGS])
+    return Fields(tags=_list(said, MAX_TAG, "Tags are single words, with commas in between.")[:MOST_TAGS])
 
 
 def _boundaries(state: State, asked: Asked, said: str) -> Fields:
     return Fields(boundaries="" if _is_none(said) else _passage(said))
-
-
-def _category(state: State, asked: Asked, said: str) -> Fields:
-    found = next((one for one in BotCategory if one in words(said)), None)
-    if found is None:
-        raise Unclear(f"There are four kinds: {listed([one.value for one in BotCategory])}. Which is it?")
-    return Fields(category=found.value)
 
 
 def _model(state: State, asked: Asked, said: str) -> Fields:
@@ -255,8 +246,10 @@ _FILLING = frozenset(
 def _temperature(state: State, asked: Asked, said: str) -> Fields:
     if number := _NUMBER.search(said):
         value = float(number[0].replace(",", "."))
-        if not 0 <= value <= 2:
-            raise Unclear("It is a number from 0 (always the same) to 2 (very free), such as 0.7.")
+        if not 0 <= value <= MAX_TEMPERATURE:
+            raise Unclear(
+                f"It is a number from 0 (always the same) to {MAX_TEMPERATURE} (very free), such as 0.7."
+            )
         return Fields(temperature=value)
     for word in words(said):
         if word in _TEMPERATURES:
@@ -267,8 +260,8 @@ def _temperature(state: State, asked: Asked, said: str) -> Fields:
 def _max_tokens(state: State, asked: Asked, said: str) -> Fields:
     if number := re.search(r"\d[\d.,' ]*", said):
         value = int(re.sub(r"\D", "", number[0])[:9])
-        if not 1 <= value <= 200_000:
-            raise Unclear("It is a number of tokens from 1 to 200,000; 4,096 are about six pages.")
+        if not 1 <= value <= MAX_TOKENS:
+            raise Unclear(f"It is a number of tokens from 1 to {MAX_TOKENS:,}; 4,096 are about six pages.")
         return Fields(max_tokens=value)
     for word in words(said):
         if word in _TOKENS:
@@ -302,7 +295,7 @@ def _skill(state: State, part: str) -> SkillRequest | None:
         return None
     for offer in state.facts.skills:
         if offer.name == slug:
-            return SkillRequest(name=slug, description=offer.description[:1024], skill_type=offer.kind)
+            return SkillRequest.of(offer)
     return SkillRequest(name=slug, description=sentence(part))
 
 
@@ -332,7 +325,7 @@ def _steps(state: State, asked: Asked, said: str) -> Fields:
     known = Fields(steps=_passage(said))
     if state.config.description:
         return known
-    return known.merged(Fields(description=shortened(one_line(said), MOST_OF_DESCRIPTION)))
+    return known.merged(Fields(description=shortened(one_line(said), MAX_BOT_DESCRIPTION)))
 
 
 def _capabilities(state: State, asked: Asked, said: str) -> Fields:
@@ -371,7 +364,6 @@ def _list(said: str, most: int, otherwise: str) -> list[str]:
 _READERS: dict[str, Callable[[State, Asked, str], Fields]] = {
     "name": _name,
     "description": _description,
-    "category": _category,
     "tags": _tags,
     "tone": _tone,
     "traits": _traits,

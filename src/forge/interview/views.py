@@ -8,7 +8,7 @@ from forge.interview.phases import Mode, Phase
 from forge.interview.reading import read_state
 from forge.interview.state import Exchange, Speaker, State
 from forge.interview.store import DraftRow
-from forge.interview.turns import AskQuestion, Clarify, ShowPreview
+from forge.interview.turns import ShowPreview, words_of
 
 MOST_OF_DESCRIPTION = 300
 
@@ -55,15 +55,10 @@ def _line(exchange: Exchange) -> Line:
 
 
 def _question(exchange: Exchange) -> str:
-    match exchange.asked.turn:
-        case AskQuestion(question=question):
-            return question
-        case Clarify(message=message):
-            return message
-        case ShowPreview():
-            return "This is how it stands. Shall we go on?"
-        case _:
-            return "Ready. Is there anything to change?"
+    turn = exchange.asked.turn
+    if isinstance(turn, ShowPreview):
+        return "This is how it stands. Shall we go on?"
+    return words_of(turn) or "Ready. Is there anything to change?"
 
 
 def draft_summary(row: DraftRow) -> DraftSummary:

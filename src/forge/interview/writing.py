@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from forge.interview.completing import to_config, to_skill_request
-from forge.interview.config import BuilderConfig, SkillBuildRequest
+from forge.interview.config import NOTHING, BuilderConfig, SkillBuildRequest
 from forge.interview.phases import Mode
 from forge.interview.state import Speaker, State
 from forge.kernel.hashing import hash_text
@@ -13,6 +13,11 @@ from forge.kernel.hashing import hash_text
 def settings_of(state: State) -> BuilderConfig:
     """As somebody changed them in the review, or as they were agreed on."""
     return state.edited or to_config(state)
+
+
+def settings_before(state: State) -> BuilderConfig:
+    """Of a bot that is changed, as it was when the interview began."""
+    return to_config(state.but(exchanges=[], opening=NOTHING, edited=None))
 
 
 def soul_hash(config: BuilderConfig) -> str:
@@ -40,8 +45,7 @@ def _is_still_itself(state: State) -> bool:
     """A bot that is changed, but not in who it is."""
     if state.mode is not Mode.RECONFIGURE:
         return False
-    before = to_config(state.but(exchanges=[], opening=type(state.opening)(), edited=None))
-    return soul_hash(before) == soul_hash(settings_of(state))
+    return soul_hash(settings_before(state)) == soul_hash(settings_of(state))
 
 
 def _hash(parts: list[Any]) -> str:

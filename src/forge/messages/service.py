@@ -95,9 +95,8 @@ class Messages:
             channel=which.channel,
             conversation_id=which.conversation,
         )
-        before = (cursor.at, cursor.id) if cursor else None
         async with self._database.read() as tx:
-            rows = await store.list_messages(tx, account_id, wanted, before=before, limit=limit + 1)
+            rows = await store.list_messages(tx, account_id, wanted, cursor=cursor, limit=limit + 1)
             page = page_of(rows, limit, lambda row: Cursor(row.created_at, row.id))
             return Page(await self._views.of(tx, page.items), page.next_cursor)
 

@@ -12,6 +12,7 @@ from forge.messages.models import DeliveryStatus, Sender
 from forge.messages.tables import bot_channels, bot_deliveries, bot_messages, bot_subscriptions
 from forge.runs.models import Problem
 from forge.store.engine import Tx
+from forge.store.paging import Cursor, newest_first
 
 _SENDER: TypeAdapter[Sender] = TypeAdapter(Sender)
 
@@ -75,16 +76,12 @@ async def find_some(tx: Tx, message_ids: Collection[str]) -> dict[str, MessageRo
 
 
 async def list_messages(
-    tx: Tx, account_id: str, wanted: Wanted, *, before: tuple[datetime, str] | None, limit: int
+    tx: Tx, account_id: str, wanted: Wanted, *, cursor: Cursor | None, limit: int
 ) -> list[MessageRow]:
     """The newest first."""
     table = bot_messages
     query = sa.select(table).where(table.c.account_id == account_id, *_conditions(wanted))
-    if before:
-        at = sa.literal(before[0], table.c.created_at.type)
-        place = sa.tuple_(table.c.created_at, table.c.id)
-        query = query.where(place < sa.tuple_(at, sa.literal(before[1])))
-    found = await tx.execute(query.order_by(table.c.created_at.desc(), table.c.id.desc()).limit(limit))
+    found = await tx.execute(newest_first(query, table.c.created_at, table.c.id, cursor, limit))
     return [_message(row) for row in found.mappings()]
 
 

@@ -46,7 +46,7 @@ _NOT_PUBLIC: tuple[Network, ...] = tuple(
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?")
 _PLACE = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^:\[\]]+)(:(?P<port>[0-9]{1,5}))?")
-_MAX_PORT = 65535
+LAST_PORT = 65535
 _DISCARD = 9
 
 
@@ -111,7 +111,7 @@ def read_place(entry: str) -> Place | None:
     if network := _network(text):
         return Place(network, None)
     found = _PLACE.fullmatch(text)
-    if found is None or (port := int(found["port"] or 1)) > _MAX_PORT or port == 0:
+    if found is None or (port := int(found["port"] or 1)) > LAST_PORT or port == 0:
         return None
     host = found["host"].strip("[]")
     where = _network(host) if "/" not in host else None

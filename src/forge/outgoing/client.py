@@ -74,22 +74,20 @@ class Outgoing:
 
     async def _ask(self, hop: _Hop, request: Request) -> "Response | _Hop":
         """What came back, or where it said to go."""
-        addresses = await self._addresses(hop.target, request)
+        target = hop.target
+        addresses = await self._find(target, request.reach(target.host, target.port))
         async with self._open(hop, addresses) as answer:
             if answer.status_code in _REDIRECTS and "location" in answer.headers:
                 return _follow(hop, answer)
             is_bare = hop.method is Method.HEAD or answer.status_code in (204, 304)
             encoding = "" if is_bare else answer.headers.get("content-encoding", "")
             body = await read_body(answer.aiter_raw(), encoding, request.max_bytes)
-            return Response(answer.status_code, _headers_of(answer), body, hop.target.url)
+            return Response(answer.status_code, _headers_of(answer), body, target.url)
 
     async def check_host(self, host: str, port: int) -> list[Address]:
         """Where others that make connections of their own may go; they have to go to one of these. Raises Refused or
         Unreachable."""
         return await self._find(Target("https", host, port, "/"), Reach.ALLOWED)
-
-    async def _addresses(self, target: Target, request: Request) -> list[Address]:
-        return await self._find(target, request.reach(target.host, target.port))
 
     async def _find(self, target: Target, reach: Reach) -> list[Address]:
         """Where it may go, of all that the name leads to."""

@@ -5,39 +5,18 @@ from dataclasses import dataclass
 
 import httpx2
 
+from forge.outgoing.addresses import LAST_PORT
 from forge.outgoing.errors import Refused, Unsendable
 from forge.outgoing.models import MAX_URL
 
 PORTS = {"http": 80, "https": 443}
-_LAST_PORT = 65535
 _MAX_HOST = 253
 _OTHER_PROTOCOLS = frozenset(
-    {1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104}
-    | {
-        109,
-        110,
-        111,
-        113,
-        115,
-        117,
-        119,
-        123,
-        135,
-        137,
-        139,
-        143,
-        161,
-        179,
-        389,
-        427,
-        465,
-        512,
-        513,
-        514,
-        515,
-    }
-    | {526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049}
-    | {3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211}
+    {1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103}
+    | {104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513}
+    | {514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720}
+    | {1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697}
+    | {10080, 11211}
 )
 """Where something listens that takes lines of text for commands; browsers do not go there either."""
 
@@ -105,7 +84,7 @@ def _spelled(host: str) -> str:
 def _check(host: str, port: int, text: str) -> None:
     if not host or len(host) > _MAX_HOST or "%" in host or "\\" in text:
         raise Unsendable(f"{text[:200]!r} names no host that can be asked.")
-    if not 0 < port <= _LAST_PORT:
+    if not 0 < port <= LAST_PORT:
         raise Unsendable(f"There is no port {port}.")
     if port in _OTHER_PROTOCOLS:
         raise Refused(f"Port {port} is for another protocol than HTTP.")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from forge.sandbox.binding import takes_descriptors
 from forge.sandbox.bwrap_process import BwrapProcess
-from forge.sandbox.models import Command, End, Level, Outcome
+from forge.sandbox.models import Command, End, Level
 from forge.sandbox.placeholders import Placeholders
 from forge.sandbox.registry import Door, Registries
-from forge.sandbox.running import run_command
+from forge.sandbox.running import Backend
 from forge.sandbox.supervisor import Ending, Supervisor, not_started
 from forge.sandbox.thread import Stop
 
@@ -27,17 +27,13 @@ def find_bwraps() -> Iterator[Path]:
         yield bwrap_path()
 
 
-class Bubblewrap:
+class Bubblewrap(Backend):
     name = "bubblewrap"
 
     def __init__(self, program: Path, level: Level, registries: Registries) -> None:
-        self.level = level
+        super().__init__(level, registries)
         self._program = program
-        self._registries = registries
         self._placeholders = Placeholders()
-
-    async def run(self, command: Command) -> Outcome:
-        return await run_command(self, command, self._registries, self._run)
 
     @cached_property
     def _takes_descriptors(self) -> bool:

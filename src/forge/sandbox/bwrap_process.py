@@ -22,6 +22,7 @@ from forge.sandbox.models import Command, Limits
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.registry import Door
 from forge.sandbox.seccomp import Family, build_filter
+from forge.sandbox.starting import start
 from forge.sandbox.supervisor import Running
 
 ISOLATE = (
@@ -69,7 +70,7 @@ class BwrapProcess:
         with suppress(BrokenPipeError):
             self._release.write(b".")
             self._release.flush()
-        return Running(self._process, lambda: self._process.pid, self._kill, OWN_TASKS, began)
+        return Running(self._process, self._kill, OWN_TASKS, began)
 
     def was_executed(self) -> bool:
         """bubblewrap tells the exit code of the command, and none when there was no command to end."""
@@ -80,21 +81,8 @@ class BwrapProcess:
         self._status, status = files.from_child()
         block, self._release = files.to_child()
         told = ("--json-status-fd", str(status), "--block-fd", str(block))
-        options = [*ISOLATE, *told, *self._options()]
-        try:
-            return subprocess.Popen(  # noqa: S603  # the sandbox itself
-                [program, "--args", files.data("\0".join([*options, ""])), "--", *self._argv()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=files.passed,
-                env={},
-                cwd="/",
-                start_new_session=True,
-                **self._owner.switch(),
-            )
-        finally:
-            files.close_passed()
+        options = files.data("\0".join([*ISOLATE, *told, *self._options(), ""]))
+        return start([program, "--args", options, "--", *self._argv()], files, self._owner)
 
     def _options(self) -> Iterator[str]:
         command, owner, files = self._command, self._owner, self._files

@@ -9,29 +9,23 @@ import platform
 import sys
 
 from forge.errors import Unavailable
-from forge.sandbox.launched import Landlock as Rules
-from forge.sandbox.launched import Policy, Ready, launch, prepared
-from forge.sandbox.models import Command, Level, Outcome
-from forge.sandbox.registry import Door, Registries
+from forge.sandbox.launched import Policy, Ready, Rules, launch, prepared
+from forge.sandbox.launcher import CREATE_RULESET
+from forge.sandbox.models import Command
+from forge.sandbox.registry import Door
 from forge.sandbox.root import ETC, SYSTEM_FOLDERS
-from forge.sandbox.running import run_command
+from forge.sandbox.running import Backend
 from forge.sandbox.seccomp import Family, build_filter
 from forge.sandbox.supervisor import Ending
 from forge.sandbox.thread import Stop
 
 KNOWS_PORTS = 4
 INSTALL = "Install bubblewrap, or use Linux 6.7 or newer."
-CREATE_RULESET, VERSION = 444, 1
-"""The number of the system call, the same on every processor, and the flag to ask for the version."""
+VERSION = 1
+"""The flag to ask for it."""
 OF_THE_MACHINE = (
-    *(
-        "/etc/passwd",
-        "/etc/group",
-        "/etc/hosts",
-        "/etc/nsswitch.conf",
-        "/etc/debian_version",
-        "/etc/mime.types",
-    ),
+    *("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf"),
+    *("/etc/debian_version", "/etc/mime.types"),
     *("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/filesystems", "/proc/version"),
     *("/proc/sys/kernel/osrelease", "/sys/devices/system/cpu"),
 )
@@ -46,24 +40,16 @@ def landlock_abi() -> int:
     return max(0, libc.syscall(CREATE_RULESET, None, 0, VERSION))
 
 
-class Landlock:
+class Landlock(Backend):
     name = "landlock"
 
-    def __init__(self, level: Level, registries: Registries) -> None:
-        self.level = level
-        self._registries = registries
-
-    async def run(self, command: Command) -> Outcome:
-        return await run_command(self, command, self._registries, _run)
-
-
-def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
-    if door and landlock_abi() < KNOWS_PORTS:
-        raise Unavailable("this kernel cannot limit a command to the registry gateway", hint=INSTALL)
-    with prepared(command, door) as ready:
-        families = (Family.INET,) if ready.port else ()
-        filtered = build_filter(platform.machine(), families, own_namespaces=False)
-        return launch(ready, Policy(command.argv, _rules(ready), filtered), stop)
+    def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
+        if door and landlock_abi() < KNOWS_PORTS:
+            raise Unavailable("this kernel cannot limit a command to the registry gateway", hint=INSTALL)
+        with prepared(command, door) as ready:
+            families = (Family.INET,) if ready.port else ()
+            filtered = build_filter(platform.machine(), families, own_namespaces=False)
+            return launch(ready, Policy(command.argv, _rules(ready), filtered), stop)
 
 
 def _rules(ready: Ready) -> Rules:

@@ -1,7 +1,6 @@
 """One command under the launcher: started with a policy, ended with all its offspring."""
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -23,18 +22,19 @@ from forge.sandbox.models import Command, End
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.processes import count_tasks_of, kill_tree
 from forge.sandbox.registry import Door
-from forge.sandbox.removing import remove_tree
+from forge.sandbox.removing import clear_away
+from forge.sandbox.starting import start
 from forge.sandbox.supervisor import Ending, Running, Supervisor, not_started
 from forge.sandbox.thread import Stop
-
-log = logging.getLogger(__name__)
 
 OWN_TASKS = 1
 PATIENCE_S = 3.0
 FILE = Path(launcher.__file__)
 
 
-class Landlock(TypedDict):
+class Rules(TypedDict):
+    """For Landlock."""
+
     read_only: list[str]
     writable: list[str]
     devices: list[str]
@@ -44,7 +44,7 @@ class Landlock(TypedDict):
 @dataclass(frozen=True)
 class Policy:
     argv: tuple[str, ...]
-    landlock: Landlock | None = None
+    landlock: Rules | None = None
     seccomp: bytes = b""
 
 
@@ -70,14 +70,7 @@ def prepared(command: Command, door: Door | None) -> Generator[Ready]:
         env = build_env({**fetching, **command.env}, home=str(home), tmp=str(home))
         yield Ready(replace(command, writable=(*command.writable, home)), env, port)
     finally:
-        _remove(home)
-
-
-def _remove(home: Path) -> None:
-    try:
-        remove_tree(home)
-    except OSError as error:
-        log.warning("the home of a command could not be removed: %s", error)
+        clear_away(home, "the home of a command")
 
 
 def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
@@ -92,7 +85,7 @@ def launch(ready: Ready, policy: Policy, stop: Stop) -> Ending:
         except OSError as error:
             return not_started(error)
         with control_group(process.pid, command.limits.processes + OWN_TASKS):
-            running = Running(process, lambda: process.pid, lambda: _kill(process), OWN_TASKS, began)
+            running = Running(process, lambda: _kill(process), OWN_TASKS, began)
             ending = Supervisor(running, command, stop).watch()
         if ending.end is End.EXITED and status.read(1):
             return replace(ending, exit_code=None, end=End.NOT_STARTED)
@@ -114,20 +107,7 @@ def _start(ready: Ready, policy: Policy, files: Descriptors, status: int) -> "su
         "landlock": policy.landlock,
         "seccomp": policy.seccomp.hex(),
     }
-    try:
-        return subprocess.Popen(  # noqa: S603  # the sandbox itself
-            [sys.executable, "-I", "-S", FILE, files.data(json.dumps(told))],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=files.passed,
-            env={},
-            cwd="/",
-            start_new_session=True,
-            **owner.switch(),
-        )
-    finally:
-        files.close_passed()
+    return start([sys.executable, "-I", "-S", FILE, files.data(json.dumps(told))], files, owner)
 
 
 def _owner(command: Command) -> Owner:

@@ -4,15 +4,27 @@ Folders are moved up to the top before they are emptied, so there is never a lon
 """
 
 import itertools
+import logging
 import os
 import secrets
 import stat
 from pathlib import Path
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+from forge.sandbox.walking import FOLDER
+
+log = logging.getLogger(__name__)
+
 OPEN_TO_US = 0o700
 PREFIX = f".moved-{secrets.token_hex(8)}-"
 """Nobody else has such a name."""
+
+
+def clear_away(top: Path, what: str) -> None:
+    """As `remove_tree`, for those whose work is done: what stays is said in the log."""
+    try:
+        remove_tree(top)
+    except OSError as error:
+        log.warning("%s could not be removed: %s", what, error)
 
 
 def remove_tree(top: Path) -> None:

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 from forge.sandbox.launched import Policy, launch, prepared
-from forge.sandbox.models import Command, Level, Outcome
-from forge.sandbox.registry import Door, Registries
-from forge.sandbox.running import run_command
+from forge.sandbox.models import Command
+from forge.sandbox.registry import Door
+from forge.sandbox.running import Backend
 from forge.sandbox.supervisor import Ending
 from forge.sandbox.thread import Stop
 
@@ -25,21 +25,13 @@ def has_seatbelt() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
-class Seatbelt:
+class Seatbelt(Backend):
     name = "seatbelt"
 
-    def __init__(self, level: Level, registries: Registries) -> None:
-        self.level = level
-        self._registries = registries
-
-    async def run(self, command: Command) -> Outcome:
-        return await run_command(self, command, self._registries, _run)
-
-
-def _run(command: Command, door: Door | None, stop: Stop) -> Ending:
-    with prepared(command, door) as ready:
-        argv = (PROGRAM, "-p", build_profile(ready.command, ready.port), *command.argv)
-        return launch(ready, Policy(argv), stop)
+    def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
+        with prepared(command, door) as ready:
+            argv = (PROGRAM, "-p", build_profile(ready.command, ready.port), *command.argv)
+            return launch(ready, Policy(argv), stop)
 
 
 def build_profile(command: Command, port: int | None) -> str:

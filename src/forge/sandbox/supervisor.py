@@ -33,8 +33,7 @@ class Running:
     """A process tree that a back end started."""
 
     process: subprocess.Popen[bytes]
-    root: Callable[[], int]
-    """The process under which everybody is found."""
+    """Under which everybody is found."""
     kill: Callable[[], None]
     """Ends everybody, and comes back when nobody is left."""
     own_tasks: int
@@ -67,8 +66,8 @@ class Supervisor:
         growth = Growth((command.workdir, *command.writable), command.limits)
         shared = SharedMemory(command.limits)
         self._scans = (
-            Scan(lambda: shared.look(running.root())),
-            Scan(lambda: growth.look(running.root())),
+            Scan(lambda: shared.look(running.process.pid)),
+            Scan(lambda: growth.look(running.process.pid)),
         )
         self._stdout = Capture(command.limits.stdout_bytes)
         self._stderr = Capture(command.limits.stderr_bytes)
@@ -116,9 +115,8 @@ class Supervisor:
         return verdict or next(filter(None, (scan.go_on() for scan in self._scans)), None)
 
     def _look(self) -> End | None:
-        root = self._running.root()
         most_tasks = self._limits.processes + self._running.own_tasks
-        used = usage(root, most_tasks)
+        used = usage(self._running.process.pid, most_tasks)
         if used.memory_bytes > self._limits.memory_bytes:
             return End.MEMORY
         if used.tasks > most_tasks:

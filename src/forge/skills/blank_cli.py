@@ -1,6 +1,5 @@
 """`forge skill create --blank`: a frame to write into, without an interview."""
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -8,7 +7,7 @@ import click
 
 from forge.errors import Invalid
 from forge.skills.execution import Language
-from forge.skills.models import SKILL_NAME_PATTERN, SkillFiles, SkillKind
+from forge.skills.models import SkillFiles, SkillKind, is_skill_name
 from forge.skills.views import SkillDetail, SkillState
 from forge.terminal.client import connect
 from forge.terminal.output import print_json
@@ -62,7 +61,7 @@ def create_blank(*, blank: str | None, description: str | None, as_json: bool, *
 
 
 def _make(name: str, kind: SkillKind, language: Language | None, text: str) -> SkillDetail:
-    if not re.fullmatch(SKILL_NAME_PATTERN, name):
+    if not is_skill_name(name):
         raise Invalid(
             f"A skill cannot be called {name!r}.",
             hint="Use lower-case letters, digits and single hyphens, such as `release-notes`.",

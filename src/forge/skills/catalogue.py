@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forge.llm.models import ToolSpec
-from forge.skills.models import MAX_DESCRIPTION, SkillKind
+from forge.skills.models import MAX_DESCRIPTION, MAX_SKILL_NAME, SkillKind
 from forge.skills.quoting import on_one_line, quoted, section
 
 MOST_CATALOGUE = 24_000
@@ -72,7 +72,7 @@ def catalogue_text(lines: Sequence[CatalogueLine]) -> str:
 
 def _listed(line: CatalogueLine, most: int) -> str:
     mark = "" if line.kind is SkillKind.PROMPT else " (runnable)"
-    return f"- {on_one_line(line.name, 64)}{mark}: {on_one_line(line.description, most)}"
+    return f"- {on_one_line(line.name, MAX_SKILL_NAME)}{mark}: {on_one_line(line.description, most)}"
 
 
 def activation_text(
@@ -101,6 +101,12 @@ def read_skill_file(names: Sequence[str]) -> ToolSpec:
     path = {"type": "string", "description": "As it was listed, such as references/forms.md."}
     name = {"name": _choice(names)} if names else {}
     return _tool(READ_SKILL_FILE, "Read a file of a skill you have taken up.", {**name, "path": path})
+
+
+def run_skill(names: Sequence[str]) -> ToolSpec:
+    told = "Run a skill: gives what came out as JSON, or why nothing did. Take it up first, to learn what it wants."
+    given = {"type": "object", "description": "As the skill's instructions say."}
+    return _tool(RUN_SKILL, told, {"name": _choice(names), "input": given})
 
 
 def _files(files: Sequence[str]) -> list[str]:

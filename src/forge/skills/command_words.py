@@ -9,7 +9,14 @@ from pydantic import ValidationError
 
 from forge.errors import Invalid, NotFound
 from forge.skills.capabilities import BY_HOSTS, BY_NAMES, BY_ROOTS
-from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN, Capability, GrantWish, Scope
+from forge.skills.models import (
+    MAX_SKILL_NAME,
+    SKILL_NAME_PATTERN,
+    Capability,
+    GrantWish,
+    Scope,
+    is_skill_name,
+)
 from forge.skills.sources import GitSource
 
 Said = Mapping[Capability, Scope | None]
@@ -42,7 +49,7 @@ class ListedPlace:
 
 def skill_path(name: str) -> str:
     """Of the API."""
-    if not re.fullmatch(SKILL_NAME_PATTERN, name):
+    if not is_skill_name(name):
         raise NotFound(f"There is no skill {name!r}.", hint="List them: forge skill list")
     return f"/skills/{name}"
 

@@ -52,6 +52,10 @@ def hash_of(files: Mapping[str, bytes]) -> str:
     return found.hexdigest()
 
 
+def encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: text.encode() for path, text in texts.items()}
+
+
 def text_of(data: bytes) -> str | None:
     """None for what is no text, or too long to be edited."""
     if len(data) > MAX_FILE_BYTES:
@@ -79,7 +83,7 @@ def check_texts(name: str, files: Mapping[str, str]) -> None:
             raise too_long(path, MAX_FILE_BYTES)
         if problem := unusable_text(text):
             raise Invalid(f"{path}, line {problem.line}: {problem.message}", hint=problem.hint)
-    check_files(name, {path: text.encode() for path, text in files.items()})
+    check_files(name, encoded(files))
 
 
 def check_files(name: str, files: Mapping[str, bytes]) -> None:
@@ -90,7 +94,7 @@ def check_files(name: str, files: Mapping[str, bytes]) -> None:
     if SKILL_MD not in files:
         raise Invalid(f"A skill needs a {SKILL_MD}.")
     if mistake := read_skill_md(manifest_text(files[SKILL_MD]), name).mistake:
-        raise Invalid(f"{SKILL_MD}, line {mistake.line}: {mistake.message}", hint=mistake.hint)
+        raise Invalid(f"{SKILL_MD}, {mistake.said}", hint=mistake.hint)
 
 
 def check_sizes(sizes: Mapping[str, int]) -> None:

@@ -7,7 +7,6 @@ killed writer has left is put right by whoever comes next.
 
 import fcntl
 import os
-import re
 import shutil
 import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping
@@ -23,18 +22,18 @@ from forge.skills.contents import (
     Snapshot,
     check_files,
     check_texts,
+    encoded,
     hash_of,
     manifest_text,
     text_of,
 )
-from forge.skills.models import MAX_SKILL_NAME, SKILL_MD, SKILL_NAME_PATTERN, SkillFiles
+from forge.skills.models import MAX_SKILL_NAME, SKILL_MD, SkillFiles, is_skill_name
 from forge.skills.snapshots import Snapshots, paths, read_all
 from forge.workspace.entries import EntryKind
 from forge.workspace.errors import NoSuchPath, explain
 from forge.workspace.files import Files
 
 _NEW, _OLD, _GONE = ".new-", ".old-", ".gone-"
-_NAME = re.compile(SKILL_NAME_PATTERN.strip("^$"))
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,14 @@ class SkillFolders:
         """Of all folders that are named like a skill, sorted."""
         with self._reading() as files:
             found = files.list() if files else []
-            return [entry.name for entry in found if entry.kind is EntryKind.DIR and is_name(entry.name)]
+            return [
+                entry.name for entry in found if entry.kind is EntryKind.DIR and is_skill_name(entry.name)
+            ]
 
     def has(self, name: str) -> bool:
         """Anything of this name."""
         with self._reading():
-            return is_name(name) and os.path.lexists(self.root / name)
+            return is_skill_name(name) and os.path.lexists(self.root / name)
 
     def look(self, names: Iterable[str]) -> dict[str, Seen | ForgeError | None]:
         """Each of these, or why it cannot be read; None when there is nothing of the name."""
@@ -106,14 +107,14 @@ class SkillFolders:
         path = self.path(skill.name)
         with self._writing() as (root, files):
             if is_new := not os.path.lexists(path):
-                self._put(skill.name, _encoded(skill.files), root)
+                self._put(skill.name, encoded(skill.files), root)
             else:
                 _check_directory(files, skill.name)
                 if _texts(files, skill.name) == skill.files:
                     return Kept(path, is_new=False, is_changed=False)
                 if not replace:
                     raise taken(skill.name)
-                self._put(skill.name, _encoded(skill.files) | _no_texts(files, skill.name), root)
+                self._put(skill.name, encoded(skill.files) | _no_texts(files, skill.name), root)
         return Kept(path, is_new=is_new, is_changed=True)
 
     def put(self, name: str, data: Mapping[str, bytes], *, replace: bool) -> Kept:
@@ -141,7 +142,7 @@ class SkillFolders:
             _check_directory(files, name)
             old = read_all(files, name)
             check_base(name, old, base_hash)
-            new = _encoded(texts) | {each: data for each, data in old.items() if text_of(data) is None}
+            new = encoded(texts) | {each: data for each, data in old.items() if text_of(data) is None}
             if new == old:
                 return Kept(path, is_new=False, is_changed=False)
             check_files(name, new)
@@ -231,12 +232,8 @@ class SkillFolders:
                 os.close(root)
 
 
-def is_name(name: str) -> bool:
-    return len(name) <= MAX_SKILL_NAME and _NAME.fullmatch(name) is not None
-
-
 def checked_name(name: str) -> str:
-    if not is_name(name):
+    if not is_skill_name(name):
         raise Invalid(
             f"{name[:MAX_SKILL_NAME]!r} is not the name of a skill.",
             hint="Use lower-case letters, digits and single hyphens, such as release-notes.",
@@ -251,7 +248,7 @@ def missing(name: str) -> NotFound:
 
 def taken(name: str) -> Conflict:
     return Conflict(
-        f"There is another skill called {name} in the library.",
+        f"There is a skill called {name} already.",
         hint="Choose another name, or change the one that is there.",
         field="name",
     )
@@ -305,10 +302,6 @@ def _holds(files: Files, name: str, data: Mapping[str, bytes]) -> bool:
         return read_all(files, name) == data
     except TooLarge:
         return False
-
-
-def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
-    return {path: text.encode() for path, text in texts.items()}
 
 
 def _fill(folder: Path, data: Mapping[str, bytes]) -> None:

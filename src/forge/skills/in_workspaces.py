@@ -20,7 +20,7 @@ from forge.skills.catalogue import (
     file_text,
 )
 from forge.skills.manifest import MAX_SKILL_MD, Reading, read_skill_md
-from forge.skills.models import SKILL_MD, SkillKind
+from forge.skills.models import MAX_SKILL_NAME, SKILL_MD, SkillKind
 from forge.skills.quoting import on_one_line, section
 from forge.skills.tools import ReadSkillFile, UseSkill
 from forge.workspace.entries import Bounds, Entry, EntryKind
@@ -29,7 +29,6 @@ from forge.workspace.files import FileContent, Files
 ROOTS = (".agents/skills", ".claude/skills")
 """Of two skills with one name, the one in the first counts."""
 MOST_SKILLS = 100
-MOST_NAME = 64
 MOST_PROBLEM = 300
 BYTES_PER_CHARACTER = 4
 
@@ -54,7 +53,7 @@ class WorkspaceSkills:
             if skill.problem is None
         ]
         broken = [
-            f"- {on_one_line(skill.name, MOST_NAME)}: {on_one_line(skill.problem, MOST_PROBLEM)}"
+            f"- {on_one_line(skill.name, MAX_SKILL_NAME)}: {on_one_line(skill.problem, MOST_PROBLEM)}"
             for skill in found
             if skill.problem is not None
         ]
@@ -137,7 +136,7 @@ def _text(found: FileContent, path: str) -> str:
 
 def _mistake(reading: Reading) -> str:
     mistake = reading.mistake
-    return f"{SKILL_MD}, line {mistake.line}: {mistake.message}" if mistake else f"Its {SKILL_MD} is wrong."
+    return f"{SKILL_MD}, {mistake.said}" if mistake else f"Its {SKILL_MD} is wrong."
 
 
 def _inside(files: Files, folder: str) -> list[str]:

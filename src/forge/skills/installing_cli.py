@@ -13,18 +13,18 @@ from forge.errors import ForgeError, Invalid
 from forge.skills.attaching_cli import attach_to
 from forge.skills.command_words import read_grants, skill_path
 from forge.skills.granting_cli import check_asked, counting
-from forge.skills.models import GrantWish, SkillKind, Tier
+from forge.skills.installing.views import InstallChoice, Installed, Staged, StagedSkill
+from forge.skills.models import SKILL_MD, GrantWish, SkillKind, Tier, first_mistake
 from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.sources import FolderSource, GitSource, RegistrySource
-from forge.skills.staging_cli import choose, fetch, send
-from forge.skills.views import InstallChoice, Installed, SkillCard, SkillDetail, Staged, StagedSkill
+from forge.skills.staging_cli import FETCH_S, choose, fetch, send
+from forge.skills.views import SkillCard, SkillDetail
 from forge.terminal.client import Client, connect
 from forge.terminal.entry import show_error
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
 from forge.terminal.text import clean
 
-INSTALL_S = 300.0
 grant_option = click.option(
     "--grant",
     "grants",
@@ -181,7 +181,7 @@ def _let_in(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wis
     body = {"skills": [choice.model_dump(mode="json") for choice in choices], "force": force}
     with working("Installing…"):
         path = f"/skill-stages/{stage}/install"
-        installed = client.post(path, list[Installed], body, within_s=INSTALL_S)
+        installed = client.post(path, list[Installed], body, within_s=FETCH_S)
     asks = {skill.name: skill.asks for skill in chosen}
     for one in installed:
         if one.installed and one.name in asks:
@@ -192,11 +192,10 @@ def _let_in(client: Client, stage: str, chosen: Sequence[StagedSkill], wish: Wis
 def _settled(skill: StagedSkill, wish: Wish) -> Installed | None:
     """What needs no decision: it cannot be had, or it is there already."""
     if not skill.valid:
-        mistake = next((one for one in skill.problems if not one.is_warning), None)
+        mistake = first_mistake(skill.problems)
         if mistake is None:
             return _refused(skill, "It is no valid skill.")
-        place = f"SKILL.md, line {mistake.line}: " if mistake.line else ""
-        return _refused(skill, f"{place}{mistake.message}", mistake.hint)
+        return _refused(skill, f"{f'{SKILL_MD}, ' if mistake.line else ''}{mistake.said}", mistake.hint)
     version = skill.manifest.version if skill.manifest else ""
     if skill.is_same and not wish.force and not wish.consent.said and not wish.consent.is_everything:
         return Installed(name=skill.name, installed=True, version=version, path=skill.path)
@@ -230,7 +229,7 @@ def _update(client: Client, name: str, consent: Consent, *, keep: bool, shows: b
         staged = send(client, Path(found.source.path))
     else:
         with working(f"Fetching {found.name}…"):
-            staged = client.post(f"{skill_path(name)}/update", Staged, within_s=INSTALL_S)
+            staged = client.post(f"{skill_path(name)}/update", Staged, within_s=FETCH_S)
     with _dropped_at_last(client, staged):
         fetched = [skill for skill in staged.skills if skill.name == found.name]
         if not fetched:

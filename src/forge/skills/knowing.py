@@ -13,7 +13,7 @@ from functools import cached_property
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.kernel.hashing import hash_json
 from forge.skills import store
-from forge.skills.contents import Snapshot, hash_of, manifest_text, snapshot_of
+from forge.skills.contents import Snapshot, encoded, hash_of, manifest_text, snapshot_of
 from forge.skills.library import Library
 from forge.skills.manifest import read_skill_md
 from forge.skills.models import (
@@ -193,17 +193,11 @@ class Knowing:
         """By name, sorted."""
         async with self._database.read() as tx:
             rows = _Rows(await store.list_records(tx, account_id), await store.list_grants(tx, account_id))
-        found: dict[str, Snapshot] = {}
-        unreadable: dict[str, ForgeError] = {}
-        for name in await self._library.names():
-            snapshot = await self._snapshot(name)
-            if isinstance(snapshot, Snapshot):
-                found[name] = snapshot
-            elif not isinstance(snapshot, NotFound):  # else it was removed just now
-                unreadable[name] = snapshot
+        found, unreadable = await self._read_all()
         known = await asyncio.to_thread(self._join, found, found, rows)
         for name, error in unreadable.items():
-            known[name] = Broken(error, snapshot_of(name, {}), rows.records.get(name))
+            if not isinstance(error, NotFound):  # else it was removed just now
+                known[name] = Broken(error, snapshot_of(name, {}), rows.records.get(name))
         return dict(sorted(known.items()))
 
     def describe(
@@ -219,11 +213,7 @@ class Knowing:
 
     async def snapshots(self) -> dict[str, Snapshot]:
         """Of all in the library that can be read."""
-        found: dict[str, Snapshot] = {}
-        for name in await self._library.names():
-            snapshot = await self._snapshot(name)
-            if isinstance(snapshot, Snapshot):
-                found[name] = snapshot
+        found, _ = await self._read_all()
         return found
 
     def _join(
@@ -253,6 +243,14 @@ class Knowing:
             grants=rows.grants.get(name, []),
             problem=problem_of(name, skills),
             library=skills,
+        )
+
+    async def _read_all(self) -> tuple[dict[str, Snapshot], dict[str, ForgeError]]:
+        """Those of the library that can be read, and why the others cannot."""
+        read = {name: await self._snapshot(name) for name in await self._library.names()}
+        return (
+            {name: one for name, one in read.items() if isinstance(one, Snapshot)},
+            {name: one for name, one in read.items() if isinstance(one, ForgeError)},
         )
 
     async def _snapshot(self, name: str) -> Snapshot | ForgeError:
@@ -293,5 +291,4 @@ def _has_relations(manifest: Manifest) -> bool:
 def _is_starter(snapshot: Snapshot) -> bool:
     if snapshot.name not in starters():
         return False
-    texts = starter_files(snapshot.name).files
-    return hash_of({path: text.encode() for path, text in texts.items()}) == snapshot.folder_hash
+    return hash_of(encoded(starter_files(snapshot.name).files)) == snapshot.folder_hash

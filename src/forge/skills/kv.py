@@ -34,7 +34,7 @@ async def list_keys(tx: Tx, whose: Whose) -> list[str]:
 
 async def lock(tx: Tx, whose: Whose) -> None:
     """Two at once must not both find room for the last key. SQLite has one writer anyway."""
-    if tx.connection.dialect.name == "postgresql":
+    if tx.is_postgresql:
         name = f"skill_kv {whose.account_id} {whose.skill}"
         await tx.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0))))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from forge.errors import Conflict, ForgeError
-from forge.skills.contents import Snapshot, snapshot_of
+from forge.skills.contents import Snapshot, encoded, snapshot_of
 from forge.skills.folders import Kept, Seen, SkillFolders, check_base, checked_name, missing, taken
 from forge.skills.manifest import read_skill_md
 from forge.skills.models import Skill, SkillFiles, SkillSource
@@ -123,7 +123,7 @@ class Library:
 
 
 def _starter_bytes(name: str) -> dict[str, bytes]:
-    return {path: text.encode() for path, text in starter_files(name).files.items()}
+    return encoded(starter_files(name).files)
 
 
 def _skill(name: str, seen: Seen | ForgeError | None) -> Skill | ForgeError:

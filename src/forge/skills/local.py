@@ -18,7 +18,7 @@ from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Command, End, Outcome
 from forge.sandbox.removing import remove_tree
 from forge.sandbox.toolchain import toolchain
-from forge.skills.execution import MAX_OUTPUT, Ended, HostError, RunEnd, RunLimits
+from forge.skills.execution import MAX_OUTPUT, MB, Ended, HostError, RunEnd, RunLimits
 from forge.skills.host.commands import ENDS, WITH_INPUT, limits_for
 from forge.skills.host.hiding import Hidden
 from forge.skills.host.own_folder import OwnFolder, open_roots
@@ -29,7 +29,6 @@ from forge.skills.wasm.texts import MOST_VALUES, has_more_values, read_json
 from forge.workspace.errors import QuotaExceeded
 from forge.workspace.paths import parse
 
-MB = 1 << 20
 MOST_ERROR = 300
 SKILL, INPUT = "skill", "input.json"
 

@@ -4,7 +4,6 @@ What breaks the standard is a mistake, with its line. What other clients add to 
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +20,10 @@ from forge.skills.models import (
     MAX_DESCRIPTION,
     MAX_SKILL_NAME,
     SKILL_MD,
-    SKILL_NAME_PATTERN,
     Manifest,
     SkillProblem,
+    first_mistake,
+    is_skill_name,
 )
 from forge.skills.oddities import oddities
 
@@ -47,13 +47,13 @@ class Reading:
 
     @property
     def mistake(self) -> SkillProblem | None:
-        return next((problem for problem in self.problems if not problem.is_warning), None)
+        return first_mistake(self.problems)
 
     @property
     def error(self) -> Invalid:
         """Of one without a manifest, told where several skills are spoken of."""
         problem = self.problems[0]
-        return Invalid(f"Its {SKILL_MD}, line {problem.line}: {problem.message}", hint=problem.hint)
+        return Invalid(f"Its {SKILL_MD}, {problem.said}", hint=problem.hint)
 
 
 def read_skill_md(text: str, folder: str) -> Reading:
@@ -126,7 +126,7 @@ class _Reader:
         key = self._key("name")
         if len(name) > MAX_SKILL_NAME:
             self._refuse(f"`name` has more than {MAX_SKILL_NAME} characters.", key)
-        elif not re.fullmatch(SKILL_NAME_PATTERN, name) or name.endswith("\n"):
+        elif not is_skill_name(name):
             self._refuse("`name` is not written as it must be.", key, hint=_NAME_HINT)
         elif name != folder:
             hint = "The folder of a skill has its name: change one of the two."

@@ -1,5 +1,7 @@
 """Skills as people and clients see them."""
 
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -16,6 +18,10 @@ MAX_DESCRIPTION = 1024
 SkillName = Annotated[str, Field(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
 """Also the name of its folder."""
 SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S"), NO_NUL]
+
+
+def is_skill_name(text: str) -> bool:
+    return len(text) <= MAX_SKILL_NAME and re.fullmatch(SKILL_NAME_PATTERN, text) is not None
 
 
 Host = Annotated[
@@ -104,6 +110,16 @@ class SkillProblem(BaseModel):
     message: str
     hint: str | None = None
     is_warning: bool = False
+
+    @property
+    def said(self) -> str:
+        """`line 4: …`"""
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def first_mistake(problems: Iterable[SkillProblem]) -> SkillProblem | None:
+    """What a skill cannot be used with."""
+    return next((problem for problem in problems if not problem.is_warning), None)
 
 
 class Manifest(BaseModel):

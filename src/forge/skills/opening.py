@@ -12,7 +12,6 @@ from forge.skills.doors import BotDoor
 from forge.skills.execution import Language
 from forge.skills.host.parts import HostParts, Recall, Secret
 from forge.skills.installing.confirming import Confirming
-from forge.skills.installing.describing import describe_with
 from forge.skills.installing.installing import Installing
 from forge.skills.installing.places import Roots
 from forge.skills.installing.registries import Registries
@@ -113,7 +112,7 @@ class SkillParts:
             registries=Registries(database, data_dir / "registries", self.outgoing, roots),
             roots=roots,
             library=self.library,
-            describe=describe_with(self.knowing),
+            knowing=self.knowing,
         )
         confirming = Confirming(database, self.library, self.knowing, self.recording)
         return Installs(installing, confirming, self.knowing)

@@ -1,4 +1,5 @@
-"""Reads a folder on the machine of whoever types, and packs it: the server may be elsewhere.
+"""Packs the files of a skill: those of the library, or of a folder on the machine of whoever types, since the server may
+be elsewhere.
 
 Links are not followed, wherever they lead: what is sent is what lies in the folder.
 """
@@ -7,15 +8,16 @@ import io
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from forge.errors import Invalid, NotFound, TooLarge
 from forge.skills.contents import LEFT_OUT
+from forge.skills.installing.archive import MAX_ENTRIES, MAX_UNPACKED
 
-MOST_FILES = 20_000
-MOST_BYTES = 64 << 20
+MOST_FILES = MAX_ENTRIES
+MOST_BYTES = MAX_UNPACKED
 """Of all files together: a collection may be large, a home folder given by mistake is larger."""
 
 _WHEN = (1980, 1, 1, 0, 0, 0)
@@ -51,12 +53,13 @@ def read_folder(folder: Path) -> FolderContent:
     return FolderContent(dict(sorted(files.items())), sorted(left_out))
 
 
-def pack(files: dict[str, bytes], *, below: str = "") -> bytes:
+def pack(files: Mapping[str, bytes], *, below: str = "") -> bytes:
     """The same bytes for the same files. `below` is the name of the folder they are in, inside the archive."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, data in sorted(files.items()):
             entry = zipfile.ZipInfo(f"{below}/{path}" if below else path, _WHEN)
+            entry.create_system = 3  # Unix, wherever it is made
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (stat.S_IFREG | 0o644) << 16
             archive.writestr(entry, data)

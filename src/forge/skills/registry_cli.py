@@ -3,8 +3,8 @@
 import click
 
 from forge.errors import Invalid, NotFound
-from forge.skills.folders import is_name
-from forge.skills.views import Registry, RegistryEntry
+from forge.skills.installing.views import Registry, RegistryEntry
+from forge.skills.models import is_skill_name
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json, working
@@ -44,7 +44,7 @@ def registry() -> None:
 @json_option
 def add(name: str, url: str, as_json: bool) -> None:
     """Add the index at URL under a name of your own. It is fetched at once."""
-    if not is_name(name):
+    if not is_skill_name(name):
         raise Invalid(
             f"A registry cannot be called {name!r}.",
             hint="Use lower-case letters, digits and single hyphens, such as `acme`.",

@@ -7,7 +7,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.paging import CursorParam, Limit
-from forge.skills.models import Capability, SkillFiles, SkillKind, Tier
+from forge.skills.models import (
+    MAX_SKILL_NAME,
+    SKILL_NAME_PATTERN,
+    Capability,
+    SkillFiles,
+    SkillKind,
+    Tier,
+)
 from forge.skills.service import Skills
 from forge.skills.views import (
     FileContent,
@@ -30,7 +37,7 @@ from forge.skills.views import (
 
 router = APIRouter(prefix="/api/v1/skills", tags=["skills"])
 
-Name = Annotated[str, Path(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64, description="Of a skill.")]
+Name = Annotated[str, Path(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME, description="Of a skill.")]
 
 
 def _skills(request: Request) -> Skills:

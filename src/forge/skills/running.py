@@ -66,6 +66,7 @@ class Result:
     used: Mapping[Capability, int] = field(default_factory=dict[Capability, int])
     logs: Sequence[LogLine] = ()
     sandbox: str | None = None
+    """How well a program was locked in; None for a script, which can touch nothing."""
     cost_micros: int = 0
 
 

@@ -10,15 +10,16 @@ from forge.kernel.ids import new_id
 from forge.llm.money import Spender
 from forge.skills import store
 from forge.skills.catalogue import CatalogueLine
-from forge.skills.contents import text_of
+from forge.skills.contents import encoded, text_of
 from forge.skills.describing import broken_card, broken_detail, card_of, detail_of
 from forge.skills.doors import BotDoor
+from forge.skills.folders import taken
 from forge.skills.granting import grants_of
 from forge.skills.host.own_folder import OwnFolder
-from forge.skills.installing.archive import export
 from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.library import Library
-from forge.skills.models import Capability, SkillFiles, SkillKind, Tier
+from forge.skills.models import Capability, SkillFiles, SkillKind, Tier, first_mistake
+from forge.skills.packing import pack
 from forge.skills.recording import Recording, Standing
 from forge.skills.relations.graph import dependents
 from forge.skills.running import Call, Result, Runner, as_shown, input_text, tried_run
@@ -102,22 +103,21 @@ class Skills:
 
     async def create(self, account_id: str, new: NewSkill) -> SkillDetail:
         if await self.library.exists(new.name):
-            raise _taken(new.name)
+            raise taken(new.name)
         kept = await self.library.write(SkillFiles(name=new.name, files=new.files))
         if not kept.is_new:
-            raise _taken(new.name)
+            raise taken(new.name)
         await self._record_own(account_id, new.name, Tier.LOCAL)
         return await self.detail(account_id, new.name)
 
     async def validate(self, new: NewSkill) -> Validation:
-        return await asyncio.to_thread(validate, new.name, _bytes(new.files))
+        return await asyncio.to_thread(validate, new.name, encoded(new.files))
 
     async def save(self, account_id: str, name: str, edit: SkillEdit) -> SkillDetail:
         """A starter that is changed becomes your own; what was granted no longer counts."""
         found = await self.knowing.look(account_id, name)
         if edit.base_hash != found.folder_hash:
             raise _changed(name)
-        await self.library.take(name)
         await self.library.save(name, edit.files, found.snapshot.folder_hash)
         await self._record_own(account_id, name, found.record.tier if found.record else Tier.LOCAL)
         return await self.detail(account_id, name)
@@ -143,16 +143,17 @@ class Skills:
         return FileContent(path=path, text=text_of(files[path]), bytes=len(files[path]))
 
     async def export(self, name: str) -> bytes:
-        return await asyncio.to_thread(export, await self.library.snapshot(name))
+        """A zip with its folder in it."""
+        return await asyncio.to_thread(pack, (await self.library.snapshot(name)).files, below=name)
 
     async def try_out(self, wish: TryWish, *, by: str) -> SkillRan:
         """Scripts alone: of instructions there is nothing to run, and programs run only with what an owner granted."""
-        files = _bytes(wish.files)
+        files = encoded(wish.files)
         found = await asyncio.to_thread(validate, wish.name, files)
-        mistake = next((one for one in found.problems if not one.is_warning), None)
-        if found.manifest is None or mistake is not None:
-            where = f"line {mistake.line}: " if mistake and mistake.line else ""
-            raise Invalid(f"{where}{mistake.message if mistake else 'This is no skill.'}")
+        if mistake := first_mistake(found.problems):
+            raise Invalid(mistake.said)
+        if found.manifest is None:
+            raise Invalid("This is no skill.")
         kind, text = found.manifest.kind, input_text(wish.input)
         if kind is not SkillKind.SCRIPT:
             raise Invalid(
@@ -283,14 +284,6 @@ def _standing(known: Known, tier: Tier) -> Standing:
 
 def _haystack(card: SkillCard) -> str:
     return " ".join([card.name, card.description, *card.categories]).lower()
-
-
-def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
-    return {path: text.encode() for path, text in texts.items()}
-
-
-def _taken(name: str) -> Conflict:
-    return Conflict(f"There is a skill {name} already.", hint="Choose another name, or change that one.")
 
 
 def _changed(name: str) -> Conflict:

@@ -11,13 +11,11 @@ from rich.text import Text
 from forge.kernel.clock import now
 from forge.skills.command_words import scope_words
 from forge.skills.execution import RunEnd
+from forge.skills.installing.views import Installed, Registry, RegistryEntry, StagedSkill
 from forge.skills.models import Case, Grant, SkillKind, SkillProblem
 from forge.skills.sources import FolderSource, GitSource, Origin, RegistrySource, ZipSource
 from forge.skills.views import (
     AskedView,
-    Installed,
-    Registry,
-    RegistryEntry,
     RelationView,
     SkillCard,
     SkillDetail,
@@ -25,7 +23,6 @@ from forge.skills.views import (
     SkillRan,
     SkillRun,
     SkillState,
-    StagedSkill,
 )
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean, duration, size

@@ -7,18 +7,17 @@ import click
 
 from forge.errors import Invalid, NotFound
 from forge.skills.command_words import HerePlace, ListedPlace, read_source
+from forge.skills.installing.index import NEWEST
+from forge.skills.installing.views import RegistryEntry, Staged, StagedSkill
 from forge.skills.models import SKILL_MD
 from forge.skills.packing import MOST_BYTES, pack, read_folder
 from forge.skills.sources import GitSource, RegistrySource
-from forge.skills.views import RegistryEntry, Staged, StagedSkill
 from forge.terminal.client import Client
 from forge.terminal.output import console, working
 from forge.terminal.text import clean
 
 FETCH_S = 300.0
 SHOWN = 20
-NEWEST = "latest"
-"""What stands for a version when any will do."""
 
 
 def fetch(client: Client, given: str, *, is_there: bool) -> Staged:
@@ -44,7 +43,7 @@ def send(client: Client, path: Path) -> Staged:
         raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
     if data is None:
         raise Invalid(f"{path} has more than {MOST_BYTES >> 20} MB.")
-    return _upload(client, data, {"name": path.name[-255:]})
+    return upload(client, data, {"name": path.name[-255:]})
 
 
 _AFTER_MISSING = "A repository is named with its whole address: https://host/owner/repo.git"
@@ -87,10 +86,10 @@ def _send_folder(client: Client, folder: Path) -> Staged:
     for path in content.left_out:
         click.echo(f"Left out, as it is no file: {clean(path)}", err=True)
     root = folder.resolve()
-    return _upload(client, pack(content.files), {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
+    return upload(client, pack(content.files), {"name": f"{root.name}.zip"[-255:], "folder": str(root)})
 
 
-def _upload(client: Client, data: bytes, params: dict[str, str]) -> Staged:
+def upload(client: Client, data: bytes, params: dict[str, str] | None = None) -> Staged:
     with working("Sending…"):
         return client.upload("/skill-stages/zip", Staged, data, params, within_s=FETCH_S)
 

@@ -13,7 +13,7 @@ from forge.skills.sources import Origin
 from forge.skills.tables import skill_grants, skill_invocations, skill_kv, skill_records
 from forge.skills.views import SkillRun
 from forge.store.engine import Tx
-from forge.store.paging import Cursor
+from forge.store.paging import Cursor, newest_first
 
 _ORIGIN: TypeAdapter[Origin] = TypeAdapter(Origin)
 
@@ -140,10 +140,8 @@ async def list_runs(tx: Tx, account_id: str, skill: str, cursor: Cursor | None, 
     """The latest first."""
     table = skill_invocations
     query = sa.select(table).where(table.c.account_id == account_id, table.c.skill == skill)
-    if cursor is not None:
-        query = query.where(sa.tuple_(table.c.at, table.c.id) < sa.tuple_(cursor.at, cursor.id))
-    query = query.order_by(table.c.at.desc(), table.c.id.desc()).limit(limit)
-    return [SkillRun.model_validate(dict(row._mapping)) for row in await tx.execute(query)]  # pyright: ignore[reportPrivateUsage]
+    found = await tx.execute(newest_first(query, table.c.at, table.c.id, cursor, limit))
+    return [SkillRun.model_validate(dict(row)) for row in found.mappings()]
 
 
 async def delete_runs_before(tx: Tx, at: datetime) -> None:

@@ -3,16 +3,16 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from pydantic import ValidationError
 
 from forge.errors import SandboxTooWeak
 from forge.skills.comparing import difference
-from forge.skills.execution import Ended, LogLine, RunEnd
-from forge.skills.models import SKILL_MD, Case, SkillCase, SkillKind, SkillProblem
+from forge.skills.execution import Ended, RunEnd
+from forge.skills.models import SKILL_MD, Case, SkillCase, SkillKind
+from forge.skills.running import Result
 from forge.skills.validation import MOST_CASES, first_error, validate
 from forge.skills.views import SkillTestReport
 from forge.skills.writing import cases_in
@@ -24,20 +24,7 @@ MOST_SHOWN = 2000
 WEBASSEMBLY = "WebAssembly"
 
 
-class Tried(Protocol):
-    """One run of a skill that is not saved."""
-
-    @property
-    def ended(self) -> Ended: ...
-    @property
-    def logs(self) -> Sequence[LogLine]: ...
-    @property
-    def sandbox(self) -> str | None:
-        """How well a program was locked in; None for a script, which can touch nothing."""
-        ...
-
-
-TryFiles = Callable[[str, SkillKind, Mapping[str, bytes], str], Awaitable[Tried]]
+TryFiles = Callable[[str, SkillKind, Mapping[str, bytes], str], Awaitable[Result]]
 """Runs a script or program once, with nothing granted: its name, kind and files, and the JSON that goes in."""
 
 
@@ -56,7 +43,7 @@ class SkillTests:
         """Of instructions nothing is run: they are checked."""
         found = await asyncio.to_thread(validate, name, files)
         if found.manifest is None or not found.valid:
-            return _stopped(name, SKILL_MD, _told(found.problems[0]))
+            return _stopped(name, SKILL_MD, found.problems[0].said)
         kind = found.manifest.kind
         if kind is SkillKind.PROMPT:
             return SkillTestReport(
@@ -124,10 +111,6 @@ def _judged(ended: Ended, case: SkillCase) -> str:
     return difference(case.expect, ended.output) or ""
 
 
-def _written(tried: Tried) -> str:
+def _written(tried: Result) -> str:
     lines = [line.message for line in tried.logs] + [tried.ended.error]
     return "\n".join(line for line in lines if line)[-MOST_SHOWN:]
-
-
-def _told(problem: SkillProblem) -> str:
-    return f"line {problem.line}: {problem.message}" if problem.line else problem.message

@@ -13,7 +13,7 @@ from forge.skills.catalogue import READ_SKILL_FILE, USE_SKILL, read_skill_file, 
 MOST_LISTED = 20
 
 
-class SkillSource(Protocol):
+class SkillReader(Protocol):
     """Where skills are read, when a model asks for them."""
 
     async def open(self, name: str, context: ToolContext) -> str:
@@ -39,9 +39,9 @@ class UseSkill(Tool[UseSkillInput]):
     is_lasting = True
     input = UseSkillInput
 
-    def __init__(self, names: Sequence[str], source: SkillSource) -> None:
+    def __init__(self, names: Sequence[str], reader: SkillReader) -> None:
         self._names = names
-        self._source = source
+        self._reader = reader
 
     def spec(self) -> ToolSpec:
         return use_skill(self._names)
@@ -49,7 +49,7 @@ class UseSkill(Tool[UseSkillInput]):
     async def use(self, given: UseSkillInput, context: ToolContext) -> ToolOutcome:
         if given.name not in self._names:
             return no_such_skill(given.name, self._names)
-        text = await self._source.open(given.name, context)
+        text = await self._reader.open(given.name, context)
         return ToolOutcome(text=text, summary=given.name, detail=ToolDetail(skill=given.name))
 
 
@@ -63,9 +63,9 @@ class ReadSkillFile(Tool[ReadSkillFileInput]):
     effect = Effect.READS
     input = ReadSkillFileInput
 
-    def __init__(self, names: Sequence[str], source: SkillSource) -> None:
+    def __init__(self, names: Sequence[str], reader: SkillReader) -> None:
         self._names = names
-        self._source = source
+        self._reader = reader
 
     def spec(self) -> ToolSpec:
         return read_skill_file(self._names)
@@ -73,7 +73,7 @@ class ReadSkillFile(Tool[ReadSkillFileInput]):
     async def use(self, given: ReadSkillFileInput, context: ToolContext) -> ToolOutcome:
         if given.name not in self._names:
             return no_such_skill(given.name, self._names)
-        text = await self._source.read(given.name, given.path, context)
+        text = await self._reader.read(given.name, given.path, context)
         detail = ToolDetail(skill=given.name, path=given.path)
         return ToolOutcome(text=text, summary=f"{given.name}, {given.path}", detail=detail)
 

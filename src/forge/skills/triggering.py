@@ -10,7 +10,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.errors import Invalid
 from forge.llm.gateway import Gateway
 from forge.llm.messages import ToolCall, said
 from forge.llm.models import Prompt, Role
@@ -18,7 +17,7 @@ from forge.llm.money import Spender
 from forge.skills.catalogue import USE_SKILL, CatalogueLine, catalogue_text, use_skill
 from forge.skills.models import Case
 from forge.skills.quoting import quoted, section
-from forge.skills.validation import MOST_TRIGGERS, TriggerCases, first_error
+from forge.skills.validation import MOST_TRIGGERS, read_triggers
 from forge.skills.views import TriggerCase
 from forge.skills.words import telling_words
 from forge.skills.writing import TRIGGERS
@@ -82,7 +81,7 @@ class Triggering:
         self, spender: Spender, skill: CatalogueLine, files: Mapping[str, bytes]
     ) -> tuple[list[TriggerCase], int]:
         if TRIGGERS in files:
-            return _read(files[TRIGGERS]), 0
+            return read_triggers(files[TRIGGERS])[:MOST_TRIGGERS], 0
         prompt = Prompt(
             system=_MAKE, messages=[said(section("skill", skill.description))], max_output=MOST_OUTPUT
         )
@@ -119,14 +118,6 @@ def _catalogue(skill: CatalogueLine, others: Sequence[CatalogueLine]) -> list[Ca
         key=lambda other: (-len(own & telling_words(other.description).keys()), other.name),
     )
     return sorted([skill, *rivals[: MOST_SKILLS - 1]], key=lambda line: line.name)
-
-
-def _read(data: bytes) -> list[TriggerCase]:
-    try:
-        return TriggerCases.validate_json(data)[:MOST_TRIGGERS]
-    except ValidationError as error:
-        told = f"{TRIGGERS} cannot be read: {first_error(error)}."
-        raise Invalid(told, hint='It is a list of {"say": "…", "should": true}.') from error
 
 
 def _name(call: ToolCall) -> str | None:

@@ -1,6 +1,5 @@
 """`forge skill validate`: whether a folder is a skill, installed or not."""
 
-import re
 from pathlib import Path
 
 import click
@@ -8,16 +7,15 @@ import click
 from forge.errors import Invalid
 from forge.skills.command_words import at_home, skill_path
 from forge.skills.contents import text_of
-from forge.skills.models import SKILL_MD, SKILL_NAME_PATTERN
+from forge.skills.installing.views import Staged
+from forge.skills.models import SKILL_MD, is_skill_name
 from forge.skills.packing import pack, read_folder
-from forge.skills.staging_cli import send
-from forge.skills.views import SkillDetail, Staged, Validation
+from forge.skills.staging_cli import send, upload
+from forge.skills.views import SkillDetail, Validation
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
-
-UPLOAD_S = 120.0
 
 
 @click.command()
@@ -68,7 +66,7 @@ def _of_folder(client: Client, folder: Path) -> Validation:
     name = folder.resolve().name
     if SKILL_MD not in files:
         raise Invalid(f"There is no {SKILL_MD} in {folder}.")
-    if not re.fullmatch(SKILL_NAME_PATTERN, name):
+    if not is_skill_name(name):
         raise Invalid(
             f"A skill cannot be called {name!r}, which is what its folder is called.",
             hint="Use lower-case letters, digits and single hyphens, such as `release-notes`.",
@@ -76,8 +74,7 @@ def _of_folder(client: Client, folder: Path) -> Validation:
     texts = {path: text for path, data in files.items() if (text := text_of(data)) is not None}
     if len(texts) == len(files):
         return client.post("/skills/validate", Validation, {"name": name, "files": texts})
-    staged = client.upload("/skill-stages/zip", Staged, pack(files, below=name), within_s=UPLOAD_S)
-    return _of_staged(client, staged)
+    return _of_staged(client, upload(client, pack(files, below=name)))
 
 
 def _of_archive(client: Client, path: Path) -> Validation:

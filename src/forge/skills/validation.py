@@ -25,7 +25,7 @@ CHARACTERS_PER_TOKEN = 4
 MOST_OF_A_KIND = 5
 """Warnings that say the same of several places."""
 
-TriggerCases: TypeAdapter[list[TriggerCase]] = TypeAdapter(list[TriggerCase])
+_TRIGGER_CASES: TypeAdapter[list[TriggerCase]] = TypeAdapter(list[TriggerCase])
 
 _LINK = re.compile(r"\]\(<?(?P<link>[^)\s>]{1,300})")
 _NAMED = re.compile(r"`(?P<code>(?:scripts|references|assets)/[\w./-]{1,200})`")
@@ -143,14 +143,22 @@ def _cases(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
 def _triggers(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
     if TRIGGERS not in files:
         return
-    hint = 'It is a list of `{"say": "…", "should": true}`.'
     try:
-        found = TriggerCases.validate_json(files[TRIGGERS])
-    except ValidationError as error:
-        yield _warning(f"{TRIGGERS} cannot be read: {first_error(error)}.", hint)
+        found = read_triggers(files[TRIGGERS])
+    except Invalid as error:
+        yield _warning(error.message, error.hint)
     else:
         if len(found) > MOST_TRIGGERS:
             yield _warning(f"{TRIGGERS} has {len(found)} cases; {MOST_TRIGGERS} at most are tried.", None)
+
+
+def read_triggers(data: bytes) -> list[TriggerCase]:
+    """Of `tests/triggers.json`. Raises Invalid."""
+    try:
+        return _TRIGGER_CASES.validate_json(data)
+    except ValidationError as error:
+        told = f"{TRIGGERS} cannot be read: {first_error(error)}."
+        raise Invalid(told, hint='It is a list of `{"say": "…", "should": true}`.') from error
 
 
 def first_error(error: ValidationError) -> str:

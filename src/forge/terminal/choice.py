@@ -4,16 +4,32 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from pydantic import BaseModel
+
 from forge.errors import Invalid, NotFound
+from forge.terminal.client import Client
 
 T = TypeVar("T")
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHOWN = 5
+SEARCHED = 2000
+"""How many of the newest things the beginning of an id is looked for in."""
 
 
 def is_id(given: str) -> bool:
     return _ID.fullmatch(given) is not None
+
+
+class _Identified(BaseModel):
+    id: str
+
+
+def find_id(client: Client, given: str, what: str, path: str) -> str:
+    """The id of one of the newest things of a list, from its beginning."""
+    if is_id(given):
+        return given
+    return choose(given, what, client.pages(path, _Identified, SEARCHED), lambda one: one.id).id
 
 
 def choose(

@@ -20,6 +20,9 @@ USER_AGENT = f"forge/{__version__}"
 TIMEOUT_S = 30.0
 CONNECT_TIMEOUT_S = 5.0
 PAGE = 200
+PREFIX = "/api/v1"
+UNPREFIXED = ("/audit/",)
+"""Where the API's addresses are without the prefix."""
 
 T = TypeVar("T")
 Params = Mapping[str, str | int | list[str] | None]
@@ -175,7 +178,7 @@ class Client:
         try:
             return self._http.request(
                 method,
-                f"{self.place.url}/api/v1{path}",
+                f"{self.place.url}{'' if path.startswith(UNPREFIXED) else PREFIX}{path}",
                 params={name: value for name, value in (params or {}).items() if value is not None},
                 json=body,
                 content=content,

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from forge.errors import (
+    WS_CLOSE_BASE,
     Conflict,
     Denied,
     ForgeError,
@@ -80,7 +81,7 @@ def make_error(refusal: Refusal, status: int, retry_after: str | None = None) ->
 
 def error_of_close(code: int, reason: str) -> ForgeError:
     """A WebSocket closed with 4000 + an HTTP status; other codes mean that it may be opened again."""
-    kind = _BY_STATUS.get(code - 4000)
+    kind = _BY_STATUS.get(code - WS_CLOSE_BASE)
     if kind is None or kind is TooMany:
         return Unavailable(f"The connection ended: {clean(reason) or code}")
     return kind(clean(reason) or f"The server ended the connection ({code}).")

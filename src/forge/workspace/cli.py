@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import click
+from rich.table import Table
 
 from forge.kernel.clock import now
 from forge.terminal.client import connect
@@ -150,7 +151,7 @@ def _print(workspace: WorkspaceInfo, *, as_json: bool) -> None:
     console().print(key_values([*pairs, ("created", ago(workspace.created_at, now()))]))
 
 
-def _table(found: Iterable[WorkspaceInfo]) -> object:
+def _table(found: Iterable[WorkspaceInfo]) -> Table:
     rows = table("NAME", "DIRECTORY", "CREATED", "ID", wrapped={"NAME", "DIRECTORY"})
     for one in found:
         rows.add_row(words(one.name), words(one.path), ago(one.created_at, now()), words(one.id))

@@ -7,7 +7,7 @@ the old content or the new, never a part. All of it blocks; call it with `asynci
 import os
 import secrets
 import stat
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from forge.kernel.hashing import hash_bytes
 from forge.workspace.beneath import DIRECTORY, READ, Beneath
 from forge.workspace.entries import TEMPORARY, Bounds, Entry, entry_of, list_entries, walk_entries
 from forge.workspace.errors import Changed, NotAFile, PathRefused, explain
-from forge.workspace.paths import PROTECTED, Parts, ProtectedNames, parse
+from forge.workspace.paths import Parts, ProtectedNames, parse
 from forge.workspace.quota import Quota, Usage
 from forge.workspace.scan import Piece, ScannedFile, pieces, read_piece
 
@@ -55,13 +55,12 @@ class Files:
         root: Path,
         *,
         quota: Quota = Quota(),  # noqa: B008 - immutable
-        protected: Collection[str] = PROTECTED,
         kernel: bool | None = None,
         private: bool = False,
     ) -> None:
         self.root = root
         self._private = private
-        self._protected = ProtectedNames(protected)
+        self._protected = ProtectedNames()
         self._open_beneath: Beneath | None = Beneath(root, self._protected, kernel=kernel)
         self._quota = quota
         self._usage = Usage(self._open_beneath, quota, self._protected)

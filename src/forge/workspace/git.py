@@ -30,26 +30,19 @@ _BLOBS_AT_ONCE = 100
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}")
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_/-]{0,99}")
 _LISTING = ("ls-files", "-z", "--others", "--modified", "--deleted", "--exclude-standard")
-_COMPARE = (
-    "diff-tree",
-    "-r",
-    "-z",
-    "--raw",
-    "--no-renames",
-    "--no-abbrev",
-    "--no-ext-diff",
-    "--ignore-submodules=all",
-)
+_PLAIN = ("--no-ext-diff", "--ignore-submodules=all")
+_COMPARE = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", *_PLAIN)
+_PATCH = ("diff-tree", "-r", "-p", "--find-renames", "--no-textconv", "--no-color", *_PLAIN)
 _FORMAT = "%H%n%T%n%P%n%an%n%ae%n%at%n%B"
 _KINDS = {"A": ChangeKind.ADDED, "D": ChangeKind.DELETED}
 
 
 class Git:
-    def __init__(self, work_tree: Path, git_dir: Path, *, kernel: bool | None = None) -> None:
+    def __init__(self, work_tree: Path, git_dir: Path) -> None:
         self._work_tree = work_tree
         self._dir = GitDir(git_dir)
         self._protected = ProtectedNames()
-        self._beneath = Beneath(work_tree, self._protected, kernel=kernel)
+        self._beneath = Beneath(work_tree, self._protected)
         self._turn = asyncio.Lock()
 
     async def init(self, default_branch: str = "main") -> None:
@@ -107,14 +100,7 @@ class Git:
         async with self._alone() as git:
             tree = await self._stage(git)
             start = await _find(git, base) if base else await _head(git) or EMPTY_TREE
-            options = (
-                "--no-ext-diff",
-                "--no-textconv",
-                "--no-color",
-                "--find-renames",
-                "--ignore-submodules=all",
-            )
-            said = await git.ask("diff-tree", "-r", "-p", *options, start, tree, limit=limit, cut=True)
+            said = await git.ask(*_PATCH, start, tree, limit=limit, cut=True)
         text = said.out.decode("utf-8", "replace")
         return f"{text}\n… the diff is longer than {limit:,} bytes\n" if said.is_cut else text
 

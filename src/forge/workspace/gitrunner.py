@@ -62,10 +62,7 @@ class GitRunner:
                 )
                 code = await process.wait()
         except TimeoutError:
-            raise Unavailable(
-                f"git {arguments[0]} took more than {TIMEOUT_S:.0f} s.",
-                hint="A pipe called .gitignore or .gitattributes, or very many files, can be the reason.",
-            ) from None
+            raise took_too_long(arguments[0]) from None
         finally:
             await _end(process)
         if len(out) > limit and not cut:
@@ -122,6 +119,13 @@ def find_git() -> str:
     if found is None:
         raise Unavailable("git is not installed.", hint="Install it: apt install git (or dnf, pacman, brew).")
     return found
+
+
+def took_too_long(command: str) -> Unavailable:
+    return Unavailable(
+        f"git {command} took more than {TIMEOUT_S:.0f} s.",
+        hint="A pipe called .gitignore or .gitattributes, or very many files, can be the reason.",
+    )
 
 
 async def _read(process: asyncio.subprocess.Process, limit: int) -> bytes:

@@ -22,13 +22,8 @@ from forge.workspace.observed_nested import NestedState, Nesting, find_dirty
 from forge.workspace.observed_objects import ObservedObjects
 from forge.workspace.observed_place import ObservedPlace, find_place
 from forge.workspace.observed_stage import Large, Staged, make_index, rename_links, stage
-from forge.workspace.observed_trees import hash_tree
+from forge.workspace.observed_trees import GITLINK, hash_tree
 
-EMPTY_TREES = {
-    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
-_GITLINK = b"160000"
 _BRANCH = "ref: refs/heads/"
 
 
@@ -103,7 +98,7 @@ class Observed:
 
     @property
     def empty_tree(self) -> str:
-        return EMPTY_TREES[self._mirror.object_format]
+        return hash_tree((), self._mirror.object_format)
 
     @cached_property
     def history(self) -> ObservedHistory:
@@ -121,7 +116,7 @@ class Observed:
     @cached_property
     def entries(self) -> Sequence[ObservedEntry]:
         staged = self._staged.entries
-        sizes = self._sizes({blob for mode, blob, _ in staged if mode != _GITLINK})
+        sizes = self._sizes({blob for mode, blob, _ in staged if mode != GITLINK})
         return [
             ObservedEntry(
                 str(path, "utf-8", "surrogateescape"),

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import IO
 
 from forge.errors import TooLarge, Unavailable
-from forge.workspace.gitrunner import find_git, git_environment
+from forge.workspace.gitrunner import TIMEOUT_S, find_git, git_environment, took_too_long
 from forge.workspace.observed_errors import BrokenRepository, GitTooOld
 
-TIMEOUT_S = 60.0
 MAX_OUTPUT = 256 << 20
 OLDEST = (2, 30)
 _MAX_COMPLAINT = 4096
@@ -99,10 +98,7 @@ class Running:
         """Wait for it, once all of its output is read."""
         code = self._process.wait()
         if self._is_given_up:
-            raise Unavailable(
-                f"git {self._name} took more than {TIMEOUT_S:.0f} s.",
-                hint="A pipe called .gitignore or .gitattributes, or very many files, can be the reason.",
-            )
+            raise took_too_long(self._name)
         size = self._complaints.seek(0, os.SEEK_END)
         self._complaints.seek(max(0, size - _MAX_COMPLAINT))
         return Said(code, out, self._complaints.read().decode("utf-8", "replace").strip())

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from forge.workspace.gitrunner import find_git
+from forge.workspace.gitrunner import TIMEOUT_S, find_git
 from forge.workspace.observed_errors import BareRepository, BrokenRepository, GitTooOld
-from forge.workspace.observed_git import TIMEOUT_S, ObservedGit, explain_failure
+from forge.workspace.observed_git import ObservedGit, explain_failure
 from forge.workspace.observed_place import ObservedPlace, read_small
 
 LARGE = 32 << 20

@@ -14,12 +14,11 @@ from pathlib import Path
 from forge.errors import Invalid
 from forge.workspace.observed_errors import BrokenRepository, TooManyNested
 from forge.workspace.observed_git import name_of
-from forge.workspace.observed_trees import StagedEntry
+from forge.workspace.observed_trees import GITLINK, StagedEntry
 
 MOST_NESTED = 256
 """Repositories in one project, those in others among them."""
 DEEPEST = 8
-_GITLINK = b"160000"
 
 
 @dataclass(slots=True)
@@ -61,7 +60,7 @@ def find_dirty(
     """By path, a name for the state of each repository whose files are not those of its commit."""
     dirty: dict[bytes, bytes] = {}
     for mode, _, path in entries:
-        if mode == _GITLINK and _is_checked_out(root, path):
+        if mode == GITLINK and _is_checked_out(root, path):
             state = _look_into(root, path, nesting.enter(path), look)
             if state.tree != state.head_tree:
                 text = f"files of a repository\0{state.head}\0{state.tree}"

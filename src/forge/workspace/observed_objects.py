@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from forge.errors import TooLarge, Unavailable
-from forge.workspace.gitrunner import find_git, git_environment
+from forge.workspace.gitrunner import TIMEOUT_S, find_git, git_environment
 from forge.workspace.observed_errors import BrokenRepository
-from forge.workspace.observed_git import TIMEOUT_S, ObservedGit, kill, launch
+from forge.workspace.observed_git import ObservedGit, kill, launch
 
 MOST_BYTES = 256 << 20
 _CHUNK = 1 << 20

@@ -17,7 +17,7 @@ from pathlib import Path
 from forge.workspace.observed_errors import CannotBeRead, TooMuchToHash
 from forge.workspace.observed_git import ObservedGit, explain_failure, name_of
 from forge.workspace.observed_mirror import LARGE, Mirror, copy_index
-from forge.workspace.observed_trees import StagedEntry
+from forge.workspace.observed_trees import GITLINK, StagedEntry
 
 MOST_HASHED = 4 << 30
 """Bytes of all new large files together."""
@@ -26,7 +26,6 @@ _PLAIN = re.compile(rb"(?<![^\0])H (\d+) ([0-9a-f]+) 0\t([^\0]+)\0")
 _MARKED = re.compile(rb"(?<![^\0])([^H\0]) ([^\0]+)\0")
 _STAGED = re.compile(rb"(\d+) ([0-9a-f]+) \d\t([^\0]+)\0")
 _CLOSED = "could not open directory"
-_GITLINK = "160000"
 _CHUNK = 1 << 20
 _NAMED = 5
 
@@ -107,7 +106,7 @@ def rename_links(mirror: Mirror, staged: Staged, names: Mapping[bytes, bytes]) -
     """Repositories in the repository under other names than their commits."""
     plan = _Sorted(mirror.object_format)
     for path, name in names.items():
-        plan.put(_GITLINK, name.decode(), path)
+        plan.put(GITLINK.decode(), name.decode(), path)
     _update(mirror, plan)
     entries = [(mode, names.get(path, blob), path) for mode, blob, path in staged.entries]
     return replace(staged, entries=entries)
@@ -276,7 +275,7 @@ def _add_nested(mirror: Mirror, path: bytes, plan: _Sorted) -> None:
     git, env = mirror.git, mirror.writing
     said = git.ask("update-index", "--add", "--replace", "-z", "--stdin", stdin=_lines([path]), env=env)
     if said.code != 0:
-        nothing = f"{_GITLINK} {'f' * len(plan.gone)}\t".encode() + path
+        nothing = GITLINK + b" %b\t%b" % (b"f" * len(plan.gone), path)
         git.run("update-index", "-z", "--index-info", stdin=_lines([nothing]), env=env)
 
 

@@ -4,6 +4,8 @@ sets the time of the file that holds it, and that file is not ours."""
 import hashlib
 from collections.abc import Iterable
 
+GITLINK = b"160000"
+"""The mode of a repository in a repository."""
 StagedEntry = tuple[bytes, bytes, bytes]
 """Mode, id in hexadecimal digits, path."""
 

@@ -3,10 +3,8 @@
 import asyncio
 import shutil
 from collections import OrderedDict
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -39,17 +37,16 @@ class Workspace:
 
 
 class Workspaces:
-    def __init__(self, store: Store, data_dir: Path, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, store: Store, data_dir: Path) -> None:
         self._store = store
         self._data_dir = data_dir
-        self._clock = clock
         self._open: WeakValueDictionary[str, Workspace] = WeakValueDictionary()
         self._recent: OrderedDict[str, Workspace] = OrderedDict()
 
     async def create(self, account_id: str, name: str, *, path: Path | None = None) -> WorkspaceInfo:
         """With a path that directory is adopted; the caller must be one who may do that."""
         adopted = await asyncio.to_thread(check_adoptable, path, self._data_dir) if path else None
-        row = WorkspaceRow(new_id(), account_id, name, str(adopted) if adopted else None, self._clock())
+        row = WorkspaceRow(new_id(), account_id, name, str(adopted) if adopted else None, now())
         info = self._info(row)
         await self._check_free(row)
         await asyncio.to_thread(self._make, row)

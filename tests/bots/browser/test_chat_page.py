@@ -322,7 +322,7 @@ def test_without_a_key_it_says_how_to_get_one(visit: Visit, slug: str, parlour: 
     visitor.open(f"/bots/{slug}/chat")
     say(page, "Which tree?")
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text("forge demo")
+    expect(alert).to_contain_text("forge models serve")
     expect(field(page)).to_have_value("Which tree?")
     alert.get_by_role("link", name="Settings → Models").click()
     expect(page.get_by_role("heading", name="Roles")).to_be_visible()

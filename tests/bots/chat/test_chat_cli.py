@@ -134,7 +134,7 @@ def test_a_missing_key_is_one_line_and_how_to_add_one(start_server: Any, tmp_pat
     assert said.code == 4 and said.out == ""
     error, hint = said.err.splitlines()
     assert error.startswith("error: ") and hint.startswith(" hint: ")
-    assert "forge secrets set" in said.err and "forge demo" in said.err
+    assert "forge secrets set" in said.err and "forge models serve" in said.err
 
 
 def test_conversations_are_listed_read_searched_named_exported_and_deleted(

@@ -22,7 +22,7 @@ from forge.bots.chat.service import Chats
 from forge.bots.chat.sessions import Sessions
 from forge.bots.chat.settling import Settling
 from forge.bots.chat.store import MessageRow
-from forge.bots.chat.voice import Voice
+from forge.bots.chat.voice import ChatVoice
 from forge.llm.models import Usage
 from forge.runs.context import RunContext
 from forge.store.engine import Store
@@ -90,7 +90,7 @@ async def test_a_run_that_comes_back_late_writes_nothing_into_a_resumed_answer(d
     given = desk.given
     async with desk.store.begin() as tx:
         assert await chats.begin_try(tx, given.answer_id, "old", 2001, "stale") is None
-    voice = Voice(desk.store, desk.engine.events, given.session_id, given.answer_id, "old", "stale")
+    voice = ChatVoice(desk.store, desk.engine.events, given.session_id, given.answer_id, "old", "stale")
     await voice.keep()
     assert await desk.end("old") is None
     assert ((await desk.answer()).text, (await desk.answer()).status) == ("It", MessageStatus.WRITING)
@@ -168,7 +168,8 @@ async def test_a_conversation_is_locked_before_its_answer(desk: Desk):
 async def test_what_comes_after_a_deletion_leaves_nothing_behind(desk: Desk):
     given = desk.given
     await desk.change(MessageStatus.STOPPED)
-    await Sessions(desk.store, desk.engine.events, desk.engine.runs).delete(ACCOUNT, given.session_id)
+    parts = desk.store, desk.engine.events, desk.engine.runs
+    await Sessions(*parts, Settling(*parts)).delete(ACCOUNT, given.session_id)
     prepared = Prepared(
         at=START, directive="", model=None, facts=made_with(), stretches=[[given.question_id]]
     )

@@ -14,6 +14,7 @@ from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 from forge.bots.chat.branches import session_stream
 from forge.bots.chat.models import MessageStatus, Session, SessionChange, Speaker
 from forge.bots.chat.sessions import Sessions
+from forge.bots.chat.settling import Settling
 from forge.errors import NotFound
 from forge.runs.context import RunContext
 from forge.runs.models import Problem, RunStatus
@@ -44,7 +45,8 @@ async def _writes_for_ever(context: RunContext, _: Any) -> Any:
 @pytest.fixture
 async def desk(store: Store) -> AsyncIterator[Desk]:
     async with open_engine(store, kind("chat_test", _writes_for_ever)) as engine:
-        yield Desk(store, engine, Sessions(store, engine.events, engine.runs))
+        settling = Settling(store, engine.events, engine.runs)
+        yield Desk(store, engine, Sessions(store, engine.events, engine.runs, settling))
 
 
 async def test_the_latest_conversation_comes_first_a_page_at_a_time(desk: Desk):

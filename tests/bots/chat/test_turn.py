@@ -209,7 +209,7 @@ async def test_without_a_key_a_chat_says_what_to_do_and_keeps_nothing(live_forge
         refused = await client.post("/api/v1/bots/ada/chat", json={"text": "Hello"})
         assert problem(refused) == (403, "model_key")
         hint = refused.json()["errors"][0]["hint"]
-        assert "forge secrets set ANTHROPIC_API_KEY" in hint and "forge demo" in hint
+        assert "forge secrets set ANTHROPIC_API_KEY" in hint and "forge models serve" in hint
         assert data(await client.get("/api/v1/bots/ada/sessions")) == []
 
 

@@ -111,6 +111,17 @@ flat = true
     )
 
 
+def test_a_capability_that_there_is_not_is_told_and_hides_no_mistake():
+    strange = "".join(f"[skills.a{n}]\ncapabilities = ['kv', 'fly']\n" for n in range(60))
+    found = parse_skills(strange)
+    assert found.value is not None
+    assert (len(found.value), found.value[0].capabilities) == (60, ["kv", "fly"])
+    assert told(found)[0].startswith(
+        "2:1 warning: There is no capability `fly`: the skill gets nothing by it. There are read_file, "
+    )
+    assert parse_skills(f"{strange}[skills.b]\nenabled = 1\n").value is None
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -57,8 +57,8 @@ async def test_what_is_not_valid_is_not_saved_and_every_mistake_is_named(house: 
 
 
 async def test_a_draft_is_checked_and_not_saved(house: House):
-    assert await house.versions.check(house.bot, SOUL, SECOND) == []
-    (problem,) = await house.versions.check(house.bot, SOUL, BROKEN)
+    assert await house.versions.check(SOUL, SECOND) == []
+    (problem,) = await house.versions.check(SOUL, BROKEN)
     assert problem.line
     assert len(await house.history(SOUL)) == 1
 

@@ -10,10 +10,10 @@ from tests.interview.assembly.workbench import AlreadyMade, Workbench, contents,
 from forge.bots.errors import BotBlocked
 from forge.bots.models import BotFile, BotView, NewBot
 from forge.errors import NotFound
-from forge.interview.assembly.changing import settings_before
 from forge.interview.config import BuilderConfig
 from forge.interview.phases import Mode
 from forge.interview.state import Made, State
+from forge.interview.writing import settings_before
 from forge.kernel.hashing import hash_text
 from forge.store.engine import Tx
 
@@ -119,7 +119,7 @@ async def test_what_somebody_changes_between_the_questions_and_the_end_stays(ben
 
 async def test_a_bot_that_was_deleted_meanwhile_is_not_changed(bench: Workbench):
     _, state, config = await begun(bench)
-    await bench.shop.bots.delete(ME, "ada", by="Ada")
+    await bench.shop.bots.delete(ME, "ada")
     with pytest.raises(NotFound):
         await bench.assemble(state, config)
     assert "skills/tide-tables/SKILL.md" not in bench.on_disk()

@@ -11,13 +11,13 @@ from forge.bots.files.soul import parse_soul
 from forge.bots.files.user import parse_user
 from forge.bots.models import BotFile
 from forge.bots.versions.whole import BotFiles
-from forge.interview.assembly.changing import changed_files, settings_before
+from forge.interview.assembly.changing import changed_files
 from forge.interview.assembly.current import current_fields, soul_fields
 from forge.interview.assembly.files import files_of
 from forge.interview.config import BuilderConfig, Fields
 from forge.interview.phases import Mode
 from forge.interview.state import Basis, Speaker, State, Written
-from forge.interview.writing import soul_hash
+from forge.interview.writing import settings_before, soul_hash
 
 SOUL, IDENTITY, USER, SKILLS = BotFile.SOUL, BotFile.IDENTITY, BotFile.USER, BotFile.SKILLS
 

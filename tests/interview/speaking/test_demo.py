@@ -1,4 +1,4 @@
-"""What `forge demo` plays is enough for a newcomer to walk through an interview with a model."""
+"""What `forge models serve` plays is enough for a newcomer to walk through an interview with a model."""
 
 from pathlib import Path
 from typing import Any

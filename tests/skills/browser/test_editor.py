@@ -53,7 +53,7 @@ def test_a_script_is_begun_checked_tried_and_saved(visit: Visit, server: Server,
     name = f"counter-{new_id()[-6:].lower()}"
     visitor = visit()
     page = visitor.page
-    visitor.open("/skills/new")
+    visitor.open("/skills/_new")
     page.get_by_label("Name").fill(name)
     page.get_by_label("What it does").fill('Counts: "words"')
     page.get_by_text(frame).click()
@@ -90,7 +90,7 @@ def test_the_other_frames_have_no_problem_either(visit: Visit, server: Server, f
     name = f"frame-{new_id()[-6:].lower()}"
     visitor = visit()
     page = visitor.page
-    visitor.open("/skills/new")
+    visitor.open("/skills/_new")
     page.get_by_label("Name").fill(name)
     page.get_by_label("What it does").fill("Something, when asked.")
     page.get_by_role("radio", name=frame).check()
@@ -161,7 +161,7 @@ def test_whoever_typed_nothing_sees_the_folder_as_it_is(visit: Visit, server: Se
     expect(editor(page, "skill.js")).to_contain_text("theirs")
 
 
-@pytest.mark.parametrize("way", ["Keep mine", "Load theirs"])
+@pytest.mark.parametrize("way", ["Save mine on top", "Take theirs"])
 def test_a_change_meanwhile_is_a_question(visit: Visit, server: Server, skill: dict[str, Any], way: str):
     page = open_editor(visit(), skill)
     write_at_end(page, "SKILL.md", "Mine.")
@@ -175,7 +175,7 @@ def test_a_change_meanwhile_is_a_question(visit: Visit, server: Server, skill: d
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
     folder = Path(skill["folder"])
-    is_mine = way == "Keep mine"
+    is_mine = way == "Save mine on top"
     assert ("Mine." in (folder / "SKILL.md").read_text()) == is_mine
     assert ((folder / "skill.js").read_text() == THEIRS) != is_mine
     expect(page.get_by_text("was changed while you were writing")).to_have_count(0)
@@ -209,7 +209,7 @@ def test_the_editor_is_accessible(
     at_rest(page)
     assert problems(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    visitor.open("/skills/new")
+    visitor.open("/skills/_new")
     expect(page.get_by_label("Name")).to_be_visible()
     at_rest(page)
     assert problems(page) == []

@@ -180,7 +180,7 @@ def test_a_thousand_skills_are_found_filtered_and_chosen(visit: Visit):
     visitor = visit()
     dialog = begin(visitor)
     upload(visitor.page, files)
-    expect(dialog).to_contain_text("Look at 1000 skills")
+    expect(dialog).to_contain_text("Look at 1,000 skills")
     assert dialog.get_by_role("listitem").count() < 100
     dialog.get_by_label("Filter what was found").fill(f"{word}-99")
     expect(dialog).to_contain_text("11 found, 11 usable")

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from rich.console import Console, RenderableType
 
 from forge.skills.execution import RunEnd
+from forge.skills.installing.views import Installed, Registry, RegistryEntry, StagedSkill
 from forge.skills.models import Capability, Case, Grant, Manifest, Scope, SkillKind, SkillProblem, Tier
 from forge.skills.show import (
     case_line,
@@ -34,17 +35,13 @@ from forge.skills.sources import (
 )
 from forge.skills.views import (
     AskedView,
-    Installed,
     LimitsView,
-    Registry,
-    RegistryEntry,
     RelationView,
     SkillDetail,
     SkillFileView,
     SkillRan,
     SkillRun,
     SkillState,
-    StagedSkill,
 )
 
 HASH, OLD = "a" * 64, "b" * 64

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import pytest
 
 from forge.errors import Invalid
-from forge.skills.contents import snapshot_of
-from forge.skills.installing.archive import MAX_ENTRIES, export, unpack
+from forge.skills.installing.archive import MAX_ENTRIES, unpack
+from forge.skills.packing import pack
 
 MANIFEST = b"---\nname: notes\ndescription: Takes notes.\n---\n\nTake notes.\n"
 
@@ -42,9 +42,9 @@ def renamed(data: bytes, old: bytes, new: bytes) -> bytes:
 
 def test_what_was_exported_comes_back_and_is_always_the_same():
     files = {"SKILL.md": MANIFEST, "assets/ü.png": b"\x89PNG\xff", "empty": b"", "dist/run.js": b"run()"}
-    made = export(snapshot_of("notes", files))
+    made = pack(files, below="notes")
     assert unpack(made) == {f"notes/{path}": data for path, data in files.items()}
-    assert made == export(snapshot_of("notes", dict(reversed(files.items()))))
+    assert made == pack(dict(reversed(files.items())), below="notes")
 
 
 def test_folders_are_no_files_and_what_macos_adds_is_left_out():

@@ -1,7 +1,7 @@
 """Fetching: wherever skills come from, they are laid out the same way, compared with the library, and not installed."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -14,17 +14,17 @@ from forge.errors import Denied, Invalid, NotFound
 from forge.kernel.hashing import hash_bytes
 from forge.outgoing.addresses import Address
 from forge.outgoing.client import Outgoing
-from forge.skills.contents import hash_of, snapshot_of
-from forge.skills.installing.archive import export
+from forge.skills.contents import hash_of
 from forge.skills.installing.installing import Installing
 from forge.skills.installing.places import Roots
 from forge.skills.installing.registries import Registries
 from forge.skills.installing.repositories import Repositories
-from forge.skills.installing.staging import Stages, Waiting
+from forge.skills.installing.staging import Stages
+from forge.skills.installing.views import NewRegistry, PathSource
+from forge.skills.knowing import Knowing
 from forge.skills.library import Library
-from forge.skills.sources import FolderSource, GitSource, Origin, OwnSource, RegistrySource, ZipSource
-from forge.skills.validation import validate
-from forge.skills.views import NewRegistry, PathSource, StagedSkill
+from forge.skills.packing import pack
+from forge.skills.sources import FolderSource, GitSource, OwnSource, RegistrySource, ZipSource
 from forge.store.engine import Store
 
 
@@ -32,23 +32,6 @@ def manifest(name: str, version: str = "1.0.0", body: str = "Do it.") -> bytes:
     return (
         f"---\nname: {name}\ndescription: Does {name}.\nmetadata:\n  version: '{version}'\n---\n\n{body}\n"
     ).encode()
-
-
-async def describe(skills: Sequence[Waiting]) -> list[StagedSkill]:
-    return [_described(waiting.found.name, waiting.found.files, waiting.source) for waiting in skills]
-
-
-def _described(name: str, files: Mapping[str, bytes], source: Origin) -> StagedSkill:
-    report = validate(name, files)
-    return StagedSkill(
-        name=name,
-        path="",
-        valid=report.valid,
-        problems=report.problems,
-        manifest=report.manifest,
-        folder_hash="",
-        source=source,
-    )
 
 
 async def here(_host: str, _port: int) -> list[Address]:
@@ -74,7 +57,7 @@ def bench(store: Store, tmp_path: Path) -> Bench:
         Registries(store, data_dir / "registries", Outgoing(), roots),
         roots,
         library,
-        describe,
+        Knowing(store, library),
     )
     return Bench(installing, library, allowed)
 
@@ -89,7 +72,7 @@ async def test_an_archive_is_laid_out_and_compared_with_the_library(bench: Bench
     old = {"SKILL.md": manifest("notes"), "gone.md": b"x", "same.md": b"same"}
     new = {"SKILL.md": manifest("notes", "1.1.0"), "logo.png": b"\x89\xff", "same.md": b"same"}
     await bench.library.put("notes", old, replace=False)
-    data = export(snapshot_of("notes", new))
+    data = pack(new, below="notes")
     staged = await bench.installing.take_zip("ada", "notes.zip", data)
     (skill,) = staged.skills
     assert (skill.name, skill.path, skill.valid, skill.problems) == ("notes", "notes", True, [])
@@ -109,7 +92,7 @@ async def test_an_archive_is_laid_out_and_compared_with_the_library(bench: Bench
 
 
 async def test_what_was_sent_from_a_folder_says_so(bench: Bench):
-    data = export(snapshot_of("notes", {"SKILL.md": manifest("notes")}))
+    data = pack({"SKILL.md": manifest("notes")}, below="notes")
     staged = await bench.installing.take_zip("ada", "x.zip", data, folder="/home/ada/notes")
     assert staged.skills[0].source == FolderSource(path="/home/ada/notes")
     assert staged.skills[0].replaces is None
@@ -120,9 +103,7 @@ async def test_folders_and_archives_of_the_server_are_read_where_that_is_allowed
 ):
     write(bench.allowed / "all", {"notes/SKILL.md": manifest("notes"), "notes/a.md": b"a", "x.md": b"x"})
     (bench.allowed / "all" / "notes" / "passwd").symlink_to("/etc/passwd")
-    (bench.allowed / "tables.zip").write_bytes(
-        export(snapshot_of("tables", {"SKILL.md": manifest("tables")}))
-    )
+    (bench.allowed / "tables.zip").write_bytes(pack({"SKILL.md": manifest("tables")}, below="tables"))
     folder = await bench.installing.fetch("ada", PathSource(path=str(bench.allowed / "all")))
     (notes,) = folder.skills
     assert notes.source == FolderSource(path=str(bench.allowed / "all" / "notes"))

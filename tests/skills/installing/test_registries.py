@@ -14,14 +14,13 @@ import pytest
 from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound
 from forge.kernel.hashing import hash_bytes
 from forge.outgoing.client import Outgoing
-from forge.skills.contents import snapshot_of
-from forge.skills.installing.archive import export
 from forge.skills.installing.index import Offer, choose, read_index, search
 from forge.skills.installing.places import Roots
 from forge.skills.installing.registries import Registries
+from forge.skills.installing.views import NewRegistry
+from forge.skills.packing import pack
 from forge.skills.relations.needs import needs_of
 from forge.skills.sources import RegistrySource
-from forge.skills.views import NewRegistry
 from forge.store.engine import Store
 
 
@@ -38,7 +37,7 @@ class Shelf:
         folder.mkdir(parents=True)
 
     def put(self, name: str, version: str = "1.0.0", **more: Any) -> dict[str, Any]:
-        data = export(snapshot_of(name, {"SKILL.md": manifest(name, version)}))
+        data = pack({"SKILL.md": manifest(name, version)}, below=name)
         file = f"{name}-{version}.zip"
         (self.folder / file).write_bytes(data)
         entry = {
@@ -151,7 +150,7 @@ async def test_an_archive_that_is_another_than_promised_is_refused_and_not_kept(
 ):
     entry = shelf.put("notes")
     await registries.add("ada", NewRegistry(name="shelf", url=shelf.index))
-    (shelf.folder / entry["url"]).write_bytes(export(snapshot_of("notes", {"SKILL.md": b"evil"})))
+    (shelf.folder / entry["url"]).write_bytes(pack({"SKILL.md": b"evil"}, below="notes"))
     with pytest.raises(Invalid, match="promises"):
         await registries.fetch("ada", wish("notes"))
     assert not list((tmp_path / "data").rglob("*.zip"))

@@ -197,7 +197,7 @@ class Asking:
 
     async def _remember_others(self, tx: Tx, bot_id: str) -> None:
         """Who begins a new conversation has left the last one."""
-        for session in await store.list_sessions(tx, bot_id, before=None, limit=1):
+        for session in await store.list_sessions(tx, bot_id, cursor=None, limit=1):
             await self.remember(tx, session.id)
 
 

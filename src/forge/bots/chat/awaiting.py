@@ -136,22 +136,17 @@ class Answers:
 
     async def until_ended(self, run_id: str, waits: Waits = at_ease) -> None:
         """Of a run that writes an answer; at once when there is none."""
-        stream = run_stream(run_id)
-        following = self._events.hub.follow(stream, await self._events.last_seq(stream))
-        async with AsyncExitStack() as waiting:
-            try:
-                is_waiting = False
-                async for _ in following:
-                    run = await self._read_run(run_id)
-                    if run is None or run.status.is_final:
-                        return
-                    if is_waiting and run.status is RunStatus.RUNNING:
-                        await waiting.aclose()
-                    elif not is_waiting and run.status is RunStatus.WAITING:
-                        await waiting.enter_async_context(waits(BUDGET))
-                    is_waiting = run.status is RunStatus.WAITING
-            finally:
-                await following.aclose()
+        async with AsyncExitStack() as waiting, self._events.news(run_stream(run_id)) as batches:
+            is_waiting = False
+            async for _ in batches:
+                run = await self._read_run(run_id)
+                if run is None or run.status.is_final:
+                    return
+                if is_waiting and run.status is RunStatus.RUNNING:
+                    await waiting.aclose()
+                elif not is_waiting and run.status is RunStatus.WAITING:
+                    await waiting.enter_async_context(waits(BUDGET))
+                is_waiting = run.status is RunStatus.WAITING
 
     async def _ask_again(self, readied: Readied, put: Put, parent_run_id: str | None, waits: Waits) -> None:
         try:

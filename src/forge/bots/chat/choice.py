@@ -3,11 +3,8 @@
 from forge.bots.chat.models import Session, SessionDetail
 from forge.bots.models import BotView
 from forge.errors import NotFound
-from forge.terminal.choice import is_id, only
+from forge.terminal.choice import SEARCHED, is_id, only
 from forge.terminal.client import Client
-
-SEARCHED = 2000
-"""How many of the latest conversations the beginning of an id is looked for in."""
 
 
 def find_session(client: Client, bot: BotView, given: str) -> Session:

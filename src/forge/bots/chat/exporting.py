@@ -1,24 +1,13 @@
 """A conversation as a file: Markdown to be read, JSON to be worked with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-import sqlalchemy as sa
 from pydantic import BaseModel
 
 from forge.bots.chat.footer import footer
 from forge.bots.chat.models import Message, Session, SkillUse, Speaker
-from forge.bots.tables import bots
-from forge.store.engine import Tx
-
-
-@dataclass(frozen=True)
-class Whose:
-    """The bot of a conversation, as people call it."""
-
-    slug: str
-    name: str
+from forge.bots.models import Bot
 
 
 class Export(BaseModel):
@@ -31,28 +20,25 @@ class Export(BaseModel):
     messages: list[Message]
 
 
-async def find_whose(tx: Tx, bot_id: str) -> Whose:
-    found = (await tx.execute(sa.select(bots.c.slug, bots.c.identity).where(bots.c.id == bot_id))).one()
-    return Whose(found.slug, found.identity["display_name"])
-
-
-def as_json(bot: Whose, session: Session, messages: Sequence[Message]) -> str:
-    whole = Export(bot=bot.slug, bot_name=bot.name, session=session, messages=list(messages))
+def as_json(bot: Bot, session: Session, messages: Sequence[Message]) -> str:
+    name = bot.identity.display_name
+    whole = Export(bot=bot.slug, bot_name=name, session=session, messages=list(messages))
     return whole.model_dump_json(indent=2) + "\n"
 
 
-def as_markdown(bot: Whose, session: Session, messages: Sequence[Message]) -> str:
+def as_markdown(bot: Bot, session: Session, messages: Sequence[Message]) -> str:
+    name = _one_line(bot.identity.display_name)
     head = [
         f"# {_one_line(session.title)}",
-        f"A conversation with {_one_line(bot.name)} (`{bot.slug}`), "
+        f"A conversation with {name} (`{bot.slug}`), "
         f"{_time(session.created_at)} to {_time(session.updated_at)}.",
     ]
-    parts = [part for message in messages for part in _parts(bot, message)]
+    parts = [part for message in messages for part in _parts(name, message)]
     return "\n\n".join([*head, *parts]) + "\n"
 
 
-def _parts(bot: Whose, message: Message) -> list[str]:
-    speaker = "You" if message.role is Speaker.USER else _one_line(bot.name)
+def _parts(name: str, message: Message) -> list[str]:
+    speaker = "You" if message.role is Speaker.USER else name
     parts = [f"## {speaker}, {_time(message.created_at)}"]
     if message.answer and message.answer.skills_used:
         parts.append("\n".join(_use(use) for use in message.answer.skills_used))

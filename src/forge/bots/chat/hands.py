@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from forge.agents.hands import Hands
+from forge.agents.hands import Hands, Thought
 from forge.agents.loop import JOINT
 from forge.agents.models import ToolOutcome
 from forge.agents.spec import AgentSpec
@@ -18,7 +18,7 @@ from forge.bots.chat.branches import read_message, session_stream
 from forge.bots.chat.models import AnswerFacts, ChatAnswered, ChatSkillUsed, MessageStatus, SkillUse
 from forge.bots.chat.scene import Scene, resumed
 from forge.bots.chat.skill_use import begun, ended, with_use, with_uses_over
-from forge.bots.chat.voice import Voice
+from forge.bots.chat.voice import ChatVoice
 from forge.errors import ForgeError
 from forge.llm.messages import ToolCall
 from forge.llm.models import Prompt, Reply, Role
@@ -77,9 +77,9 @@ class ChatHands(Hands):
         part, said = self.part, self.part.said + spoken
         if not await self._claim(step, said, is_first=turn == 1):
             await self.gateway.money.write_off(Spender(step.account_id, step.key, step.run_id, spec.scope))
-            return {"interrupted": True}
+            return Thought(interrupted=True).model_dump(mode="json")
         where = part.session_id, part.answer_id, step.run_id
-        voice = Voice(self.database, self.events, *where, said, joint=JOINT if spoken else "")
+        voice = ChatVoice(self.database, self.events, *where, said, joint=JOINT if spoken else "")
         whole = await self._whole(step.account_id, prompt)
         try:
             answered = await self.ask(step, turn, spec, whole, voice.say)
@@ -159,7 +159,7 @@ class ChatHands(Hands):
             row = await store.find_message(tx, self.part.answer_id)
         return [one.id for one in row.answer.recalled] if row and row.answer else []
 
-    async def _note_stopped(self, step: StepInfo, voice: Voice | None) -> None:
+    async def _note_stopped(self, step: StepInfo, voice: ChatVoice | None) -> None:
         """A person stopped it: it ends with all that was said, and with what that cost. Otherwise the process ends,
         and the next one finds what is kept here. Nobody speaks while a skill is used: what is there stays."""
         if voice is not None:

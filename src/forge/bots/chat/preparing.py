@@ -68,7 +68,7 @@ class Preparing:
         window = min(target.price.context_window for target in targets)
         facts = AnswerFacts(
             run_id=step.run_id,
-            temperature=_temperature(files.identity, targets[0]),
+            temperature=await _temperature(files.identity, targets[0]),
             max_tokens=min(files.identity.max_tokens, max(1, window // SHARE_OF_WINDOW)),
             soul_version=files.soul_version,
             recalled=recalled,
@@ -114,6 +114,6 @@ class Preparing:
         return [Recalled(id=memory.id, fact=memory.fact) for memory in fitting]
 
 
-def _temperature(identity: Identity, target: Target) -> float | None:
+async def _temperature(identity: Identity, target: Target) -> float | None:
     """What is not sent must not be shown either."""
-    return identity.temperature if takes_temperature(target.provider.kind, target.model) else None
+    return identity.temperature if await takes_temperature(target.provider.kind, target.model) else None

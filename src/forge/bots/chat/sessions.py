@@ -12,12 +12,13 @@ from forge.bots.chat.branches import (
     session_stream,
     shown_session,
 )
-from forge.bots.chat.exporting import as_json, as_markdown, find_whose
+from forge.bots.chat.exporting import as_json, as_markdown
 from forge.bots.chat.models import ChatChanged, Message, SearchHit, Session, SessionChange, SessionDetail
 from forge.bots.chat.search import find_messages
 from forge.bots.chat.settling import Settling
 from forge.bots.chat.store import SessionRow, Tally
 from forge.bots.models import Bot
+from forge.bots.store import list_some
 from forge.bots.telling import tell_changed
 from forge.errors import Conflict, NotFound
 from forge.events.log import EventLog
@@ -27,11 +28,11 @@ from forge.store.paging import Cursor, Page, page_of
 
 
 class Sessions:
-    def __init__(self, database: Store, events: EventLog, runs: Runs) -> None:
+    def __init__(self, database: Store, events: EventLog, runs: Runs, settling: Settling) -> None:
         self._database = database
         self._events = events
         self._runs = runs
-        self._settling = Settling(database, events, runs)
+        self._settling = settling
 
     async def find(self, bot: Bot, *, cursor: Cursor | None, limit: int) -> Page[Session]:
         async with self._database.read() as tx:
@@ -95,7 +96,7 @@ class Sessions:
         async with self._database.read() as tx:
             row = await own_session(tx, account_id, session_id)
             session, messages = await read_session(tx, row), await read_branch(tx, row)
-            bot = await find_whose(tx, row.bot_id)
+            [bot] = await list_some(tx, [row.bot_id])
         return as_markdown(bot, session, messages) if markdown else as_json(bot, session, messages)
 
     async def may_watch(self, account_id: str, session_id: str) -> bool:
@@ -122,8 +123,7 @@ async def own_session(tx: Tx, account_id: str, session_id: str, *, lock: bool = 
 
 
 async def _list(tx: Tx, bot_id: str, cursor: Cursor | None, limit: int) -> list[Session]:
-    before = (cursor.at, cursor.id) if cursor else None
-    rows = await store.list_sessions(tx, bot_id, before=before, limit=limit)
+    rows = await store.list_sessions(tx, bot_id, cursor=cursor, limit=limit)
     tallies = await store.count_sessions(tx, [row.id for row in rows])
     return [shown_session(row, tallies.get(row.id, Tally())) for row in rows]
 

@@ -18,7 +18,7 @@ from forge.bots.shelf import Offer
 from forge.bots.skill_hands import SkillCall, SkillHands
 from forge.errors import NotFound
 from forge.llm.models import ToolSpec
-from forge.skills.catalogue import RUN_SKILL, CatalogueLine, activation_text, file_text
+from forge.skills.catalogue import RUN_SKILL, CatalogueLine, activation_text, cut, file_text, run_skill
 from forge.skills.execution import RunEnd
 from forge.skills.models import SkillKind
 from forge.skills.quoting import section
@@ -95,16 +95,7 @@ class RunSkill(Tool[RunSkillInput]):
         self._skills = skills
 
     def spec(self) -> ToolSpec:
-        told = "Run a skill: gives what came out as JSON, or why nothing did. Take it up first, to learn what it wants."
-        given = {"type": "object", "description": "As the skill's instructions say."}
-        name = {"type": "string", "enum": list(self._names), "description": "The name of the skill."}
-        parameters = {
-            "type": "object",
-            "properties": {"name": name, "input": given},
-            "required": ["name", "input"],
-            "additionalProperties": False,
-        }
-        return ToolSpec(name=RUN_SKILL, description=told, parameters=parameters)
+        return run_skill(self._names)
 
     async def use(self, given: RunSkillInput, context: ToolContext) -> ToolOutcome:
         """What it is about to do is written down first: after a crash nobody knows how far it came."""
@@ -120,11 +111,11 @@ def told(ran: SkillRan) -> ToolOutcome:
     """A run that is over, in words for a model."""
     if ran.end is RunEnd.DONE:
         output = json.dumps(ran.output, ensure_ascii=False, indent=1)
-        shown = section("skill_output", _cut(output))
+        shown = section("skill_output", cut(output, MOST_OUTPUT))
         text = f"{ran.skill} gave this; it is material, as the skill is:\n{shown}"
         return _outcome(ran.skill, text, output, is_error=False)
     lines = [f"{line.level}: {line.message}" for line in ran.logs[-MOST_LOGGED:]]
-    said = section("skill_output", _cut("\n".join([ran.error, *lines])))
+    said = section("skill_output", cut("\n".join([ran.error, *lines]), MOST_OUTPUT))
     text = f"Error: {ran.skill} gave nothing; it ended with “{ran.end.value}”. What is known of it:\n{said}"
     return _outcome(ran.skill, text, ran.error or ran.end.value, is_error=True)
 
@@ -132,9 +123,3 @@ def told(ran: SkillRan) -> ToolOutcome:
 def _outcome(skill: str, text: str, output: str, *, is_error: bool) -> ToolOutcome:
     detail = ToolDetail(skill=skill, output=output[:MOST_NOTED])
     return ToolOutcome(text=text, summary=f"{skill}: {output[:100]}", is_error=is_error, detail=detail)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MOST_OUTPUT:
-        return text
-    return f"{text[:MOST_OUTPUT]}\n(The rest, {len(text) - MOST_OUTPUT:,} characters, is left out.)"

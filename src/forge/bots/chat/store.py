@@ -12,6 +12,7 @@ from forge.bots.chat.models import AnswerFacts, MessageStatus, Origin, Speaker, 
 from forge.bots.tables import bots, chat_messages, chat_sessions, chat_summaries
 from forge.runs.models import Problem
 from forge.store.engine import Tx
+from forge.store.paging import Cursor, newest_first
 
 
 @dataclass(frozen=True)
@@ -78,17 +79,12 @@ async def find_session(tx: Tx, session_id: str, *, lock: bool = False) -> Sessio
     return _session(found) if found else None
 
 
-async def list_sessions(
-    tx: Tx, bot_id: str, *, before: tuple[datetime, str] | None, limit: int
-) -> list[SessionRow]:
+async def list_sessions(tx: Tx, bot_id: str, *, cursor: Cursor | None, limit: int) -> list[SessionRow]:
     """The latest first."""
     query = sa.select(chat_sessions).where(chat_sessions.c.bot_id == bot_id)
-    if before:
-        place = sa.tuple_(chat_sessions.c.updated_at, chat_sessions.c.id)
-        at = sa.literal(before[0], chat_sessions.c.updated_at.type)
-        query = query.where(place < sa.tuple_(at, sa.literal(before[1])))
-    order = chat_sessions.c.updated_at.desc(), chat_sessions.c.id.desc()
-    found = await tx.execute(query.order_by(*order).limit(limit))
+    found = await tx.execute(
+        newest_first(query, chat_sessions.c.updated_at, chat_sessions.c.id, cursor, limit)
+    )
     return [_session(row) for row in found.mappings()]
 
 

@@ -3,6 +3,7 @@
 None of it is worth failing for: the answer is there. What a step cannot do is in the log of its run.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +14,7 @@ from forge.bots.chat.aside import RETRY, Aside, tidy_title, title_prompt
 from forge.bots.chat.branches import read_session, session_stream
 from forge.bots.chat.endings import Due, after
 from forge.bots.chat.given import ChatInput
-from forge.bots.chat.models import ChatChanged, ChatRemembered, Recalled
+from forge.bots.chat.models import ChatChanged, ChatRemembered, Recalled, Speaker
 from forge.bots.chat.scene import Scene
 from forge.bots.memory.extraction import ExtractedFact, PreparedFact, extract
 from forge.bots.readiness import bot_scope
@@ -134,7 +135,12 @@ class Upkeep:
         return Told([one.model_dump(mode="json") for one in prepared])
 
     async def _ask(
-        self, step: StepInfo, scope: str, own_model: str | None, said: list[Any], known: list[str]
+        self,
+        step: StepInfo,
+        scope: str,
+        own_model: str | None,
+        said: Sequence[tuple[Speaker, str]],
+        known: Sequence[str],
     ) -> list[ExtractedFact]:
         """The model for small things; where that cannot be called, the bot's own."""
         spender = Spender(step.account_id, step.key, step.run_id, scope)

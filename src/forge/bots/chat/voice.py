@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
+from forge.agents.hands import FLUSH_S, LONGEST_WHISPER
 from forge.bots.chat import store
 from forge.bots.chat.branches import session_stream
 from forge.bots.chat.models import ChatDelta, MessageStatus
@@ -14,12 +15,12 @@ from forge.store.outage import survives_outage
 if TYPE_CHECKING:
     from forge.llm.listening import DeltaKind
 
-WHISPER_S = 0.05
 KEEP_S = 1.0
-LONGEST_WHISPER = 1000
 
 
-class Voice:
+class ChatVoice:
+    """As an agent's voice, but what it says belongs to a conversation and stays."""
+
     def __init__(
         self,
         database: Store,
@@ -52,7 +53,7 @@ class Voice:
         if kind == "text" and text:
             text, self._joint = self._joint + text, ""
         self._texts[kind] += text
-        if time.monotonic() - self._whispered >= WHISPER_S:
+        if time.monotonic() - self._whispered >= FLUSH_S:
             await self._whisper()
         if time.monotonic() - self._kept >= KEEP_S:
             await self.keep()

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -17,6 +17,7 @@ from forge.documents.places import Places
 from forge.documents.problem import Problem
 from forge.documents.text import unusable_text
 from forge.documents.wording import explain, unknown
+from forge.skills.models import Capability
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -28,6 +29,7 @@ class _Mistake:
     path: tuple[str, ...]
     message: str
     hint: str | None = None
+    is_warning: bool = False
 
 
 def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
@@ -48,7 +50,9 @@ def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
             [_problem(text, spoiler.start if spoiler else 0, "This is not TOML.", _SYNTAX)],
         )
     found = list(_entries(content))
-    mistakes = [result for result in found if isinstance(result, _Mistake)]
+    mistakes = sorted(
+        (result for result in found if isinstance(result, _Mistake)), key=lambda mistake: mistake.is_warning
+    )
     entries = [result for result in found if isinstance(result, SkillEntry)]
     return parsed(BotFile.SKILLS, entries, _placed(text, mistakes[:MOST_PROBLEMS]))
 
@@ -67,7 +71,8 @@ def _placed(text: str, mistakes: list[_Mistake]) -> Iterator[Problem]:
         return
     places = KeyPlaces(text)
     for mistake in mistakes:
-        yield _problem(text, places.at(mistake.path), mistake.message, mistake.hint)
+        problem = _problem(text, places.at(mistake.path), mistake.message, mistake.hint)
+        yield replace(problem, is_warning=mistake.is_warning)
 
 
 def _entries(content: dict[str, Any]) -> Iterator[SkillEntry | _Mistake]:
@@ -94,10 +99,17 @@ def _entry(name: str, table: Any) -> Iterator[SkillEntry | _Mistake]:
         )
         return
     try:
-        yield SkillEntry.model_validate({**given, "skill_name": name}, strict=True)
+        entry = SkillEntry.model_validate({**given, "skill_name": name}, strict=True)
     except ValidationError as error:
         for one in error.errors(include_url=False):
             yield _mistake(place, one)
+        return
+    yield entry
+    for word in entry.capabilities or ():
+        if word not in set(Capability):
+            message = f"There is no capability `{word[:60]}`: the skill gets nothing by it."
+            hint = f"There are {', '.join(Capability)}."
+            yield _Mistake((*place, "capabilities"), message, hint, is_warning=True)
 
 
 def _mistake(place: tuple[str, ...], error: ErrorDetails) -> _Mistake:

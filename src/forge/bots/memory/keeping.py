@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
+from forge.bots.chat.store import find_session
 from forge.bots.memory import store
 from forge.bots.memory.extraction import PreparedFact
 from forge.bots.memory.models import MOST_MEMORIES, Memory, MemoryCategory
@@ -28,7 +29,7 @@ class Keeping:
 
     async def keep(self, facts: Sequence[PreparedFact]) -> list[Memory]:
         self._known = await store.list_known(self._tx, self._bot_id)
-        if self._session_id is not None and not await store.session_exists(self._tx, self._session_id):
+        if self._session_id is not None and await find_session(self._tx, self._session_id) is None:
             self._session_id = None
         kept = [await self._keep(fact, now()) for fact in facts]
         return [memory for memory in kept if memory is not None]
@@ -79,8 +80,7 @@ class Keeping:
             self._bot_id,
             old.id,
             **fact.model_dump(include={"fact", "category", "importance"}),
-            embedder=embedding.embedder if embedding else None,
-            embedding=embedding.vector if embedding else None,
+            **store.columns_of(embedding),
             session_id=self._session_id,
             updated_at=at,
         )

@@ -60,18 +60,21 @@ class MemoryChange(BaseModel):
     is_pinned: bool | None = None
 
 
+FoundBy = Literal["meaning", "words"]
+
+
 class Match(BaseModel):
     """A memory that fits what was asked."""
 
     memory: Memory
     score: float
-    by: Literal["meaning", "words"]
+    by: FoundBy
 
 
 class RecallWay(BaseModel):
     """How memories are found again on this server."""
 
-    by: Literal["meaning", "words"]
+    by: FoundBy
     model: str | None = None
     hint: str | None = None
     """How to get recall by meaning, where it is not installed."""

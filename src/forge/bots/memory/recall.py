@@ -7,7 +7,7 @@ from datetime import datetime
 
 from forge.bots.memory import store
 from forge.bots.memory.embedder import INSTALL, Embedder
-from forge.bots.memory.models import Match, RecallWay
+from forge.bots.memory.models import FoundBy, Match, RecallWay
 from forge.bots.memory.significance import beginnings
 from forge.bots.memory.store import Embedding, Weighed
 from forge.bots.memory.vectors import pack, similarities
@@ -80,7 +80,7 @@ class Recall:
                 for row, similarity in zip(rows, close, strict=True)
                 if similarity >= LEAST_SIMILARITY
             }
-            return await _best(tx, bot_id, scores, limit, by_meaning=True)
+            return await _best(tx, bot_id, scores, limit, by="meaning")
 
     async def _by_words(self, bot_id: str, text: str, limit: int) -> list[Match]:
         async with self._database.read() as tx:
@@ -90,7 +90,7 @@ class Recall:
             at = now()
             rows = await store.list_weighed(tx, list(ranks))
             scores = {row.id: ranks[row.id] * weight(row, at) for row in rows}
-            return await _best(tx, bot_id, scores, limit, by_meaning=False)
+            return await _best(tx, bot_id, scores, limit, by="words")
 
     async def _catch_up(self, bot_id: str, name: str) -> None:
         async with self._database.read() as tx:
@@ -112,10 +112,7 @@ def weight(row: Weighed, at: datetime) -> float:
     return recency * use * (0.8 + 0.05 * (row.importance - 1))
 
 
-async def _best(
-    tx: Tx, bot_id: str, scores: dict[str, float], limit: int, *, by_meaning: bool
-) -> list[Match]:
+async def _best(tx: Tx, bot_id: str, scores: dict[str, float], limit: int, *, by: FoundBy) -> list[Match]:
     best = sorted(scores, key=lambda one: (-scores[one], one))[:limit]
     found = await store.list_by_ids(tx, bot_id, best)
-    by = "meaning" if by_meaning else "words"
     return [Match(memory=memory, score=scores[memory.id], by=by) for memory in found]

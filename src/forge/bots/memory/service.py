@@ -20,7 +20,8 @@ from forge.bots.memory.models import (
 )
 from forge.bots.memory.recall import Recall
 from forge.bots.memory.sameness import Wording, says_the_same
-from forge.bots.memory.store import Embedding, Known
+from forge.bots.memory.store import Known
+from forge.bots.store import exists
 from forge.bots.telling import tell_changed
 from forge.errors import Conflict, NotFound
 from forge.events.log import EventLog
@@ -67,7 +68,7 @@ class Memories:
         values = change.model_dump(exclude_none=True)
         if change.fact is not None:
             [embedding] = await self._recall.embeddings([change.fact])
-            values |= {"author": "person", **_columns(embedding)}
+            values |= {"author": "person", **store.columns_of(embedding)}
         async with self._database.begin() as tx:
             changed = await store.change(tx, bot_id, memory_id, updated_at=now(), **values)
             if changed is None:
@@ -126,7 +127,7 @@ class Memories:
         self, tx: Tx, bot_id: str, session_id: str | None, facts: Sequence[PreparedFact]
     ) -> list[Memory]:
         """What is new of facts from a conversation, in the caller's transaction."""
-        if not await store.bot_exists(tx, bot_id):
+        if not await exists(tx, bot_id):
             return []
         keeping = Keeping(tx, bot_id, session_id, self._recall.way().model)
         kept = await keeping.keep(facts)
@@ -148,12 +149,6 @@ class Memories:
 def _find_same(wording: Wording, known: Sequence[Known]) -> Known | None:
     """Takes a while where there are thousands: call it in a thread."""
     return next((one for one in known if says_the_same(wording, one.wording, None)), None)
-
-
-def _columns(embedding: Embedding | None) -> dict[str, str | bytes | None]:
-    if embedding is None:
-        return {"embedder": None, "embedding": None}
-    return {"embedder": embedding.embedder, "embedding": embedding.vector}
 
 
 def _missing(memory_id: str) -> NotFound:

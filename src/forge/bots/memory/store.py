@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from forge.bots.memory.models import Memory, MemoryCategory
 from forge.bots.memory.sameness import Wording
-from forge.bots.tables import bot_memories, bots, chat_sessions
+from forge.bots.tables import bot_memories
 from forge.store.engine import Tx
 from forge.store.paging import Cursor
 
@@ -23,6 +23,12 @@ class Embedding:
 
     embedder: str
     vector: bytes
+
+
+def columns_of(embedding: Embedding | None) -> dict[str, str | bytes | None]:
+    if embedding is None:
+        return {"embedder": None, "embedding": None}
+    return {"embedder": embedding.embedder, "embedding": embedding.vector}
 
 
 @dataclass(frozen=True)
@@ -52,18 +58,8 @@ class Weighed:
     embedding: bytes | None
 
 
-async def bot_exists(tx: Tx, bot_id: str) -> bool:
-    found = await tx.execute(sa.select(bots.c.id).where(bots.c.id == bot_id))
-    return found.one_or_none() is not None
-
-
-async def session_exists(tx: Tx, session_id: str) -> bool:
-    found = await tx.execute(sa.select(chat_sessions.c.id).where(chat_sessions.c.id == session_id))
-    return found.one_or_none() is not None
-
-
 async def insert(tx: Tx, bot_id: str, memory: Memory, embedding: Embedding | None) -> None:
-    values = {**memory.model_dump(), "bot_id": bot_id, **_embedded(embedding)}
+    values = {**memory.model_dump(), "bot_id": bot_id, **columns_of(embedding)}
     await tx.execute(sa.insert(bot_memories).values(**values))
 
 
@@ -75,7 +71,7 @@ async def change(tx: Tx, bot_id: str, memory_id: str, **values: Any) -> Memory |
 async def embed(tx: Tx, memory_id: str, fact: str, embedding: Embedding) -> None:
     """Unless the fact is another by now."""
     is_it = (bot_memories.c.id == memory_id, bot_memories.c.fact == fact)
-    await tx.execute(sa.update(bot_memories).where(*is_it).values(**_embedded(embedding)))
+    await tx.execute(sa.update(bot_memories).where(*is_it).values(**columns_of(embedding)))
 
 
 async def delete(tx: Tx, bot_id: str, memory_id: str) -> Memory | None:
@@ -178,12 +174,6 @@ async def _weighed(tx: Tx, *conditions: sa.ColumnElement[bool]) -> list[Weighed]
 
 def _is(bot_id: str, memory_id: str) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
     return bot_memories.c.bot_id == bot_id, bot_memories.c.id == memory_id
-
-
-def _embedded(embedding: Embedding | None) -> dict[str, Any]:
-    if embedding is None:
-        return {"embedder": None, "embedding": None}
-    return {"embedder": embedding.embedder, "embedding": embedding.vector}
 
 
 def _memories(found: sa.CursorResult[Any]) -> list[Memory]:

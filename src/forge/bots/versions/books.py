@@ -17,12 +17,12 @@ again. A reader who finds a difference makes sure that nobody was just saving, b
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Literal
 
 from forge.bots.errors import FileChanged
 from forge.bots.files.identity import parse_identity
 from forge.bots.folder import Folders, Unreadable
-from forge.bots.models import Bot, BotChanged, BotFile
+from forge.bots.models import Bot, BotFile, BotPart
+from forge.bots.telling import tell_changed
 from forge.bots.versions import store
 from forge.bots.versions.models import BY_HAND
 from forge.bots.versions.standing import Standing, read_disk
@@ -31,7 +31,6 @@ from forge.errors import Unavailable
 from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
-from forge.runs.journal import account_stream
 from forge.store.engine import Store, Tx
 
 MOST_LOOKS = 100
@@ -39,7 +38,7 @@ MOST_LOOKS = 100
 MOMENT_S = 0.05
 """So long an edit must have been there to be taken over: many editors empty a file before they write it."""
 
-_PARTS: dict[BotFile, Literal["soul", "identity", "user", "skills"]] = {
+_PARTS: dict[BotFile, BotPart] = {
     BotFile.SOUL: "soul",
     BotFile.IDENTITY: "identity",
     BotFile.USER: "user",
@@ -103,14 +102,14 @@ class Books:
         for number, version in enumerate(versions, standing.head.number + 1):
             if not await store.insert(tx, bot.id, standing.file, number, version, at):
                 return False  # the first of them, so nothing was kept
-        account_id = await store.touch_bot(tx, bot.id, at, identity)
-        self._tell(tx, account_id, bot, standing.file)
+        await store.touch_bot(tx, bot.id, at, identity)
+        await tell_changed(tx, self._events, bot.id, _PARTS[standing.file])
         return True
 
     async def tell(self, bot: Bot, file: BotFile) -> None:
         """Something about this file is different now, though nothing in the database is."""
         async with self._database.begin() as tx:
-            self._tell(tx, await store.account_of(tx, bot.id), bot, file)
+            await tell_changed(tx, self._events, bot.id, _PARTS[file])
 
     async def set_aside(self, bot: Bot, file: BotFile) -> None:
         """What cannot be read is kept beside the file, under another name."""
@@ -156,7 +155,3 @@ class Books:
         except (FileChanged, Unreadable):
             return False
         return True
-
-    def _tell(self, tx: Tx, account_id: str, bot: Bot, file: BotFile) -> None:
-        fact = BotChanged(bot_id=bot.id, slug=bot.slug, part=_PARTS[file])
-        tx.before_commit(lambda: self._events.append(tx, account_stream(account_id), fact))

@@ -57,7 +57,8 @@ async def check_file(
     caller: Reader, bot: BotRef, file: File, body: NewDraft, bots: Bots, versions: Service
 ) -> Envelope[list[FileProblem]]:
     """What would be wrong with this text; nothing is saved."""
-    return reply(await versions.check(await bots.find(caller.account_id, bot), file, body.content))
+    await bots.find(caller.account_id, bot)
+    return reply(await versions.check(file, body.content))
 
 
 @router.get("/versions")

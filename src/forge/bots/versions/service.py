@@ -1,13 +1,14 @@
 """What people can do with a bot's files: read, check, save, compare, roll back, accept."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from forge.bots.errors import BotBlocked, FileChanged
 from forge.bots.files.checking import check
 from forge.bots.folder import Folders
 from forge.bots.models import Bot, BotFile, FileProblem
 from forge.bots.problems import errors_of, refusal
+from forge.bots.store import list_there
 from forge.bots.versions import store
 from forge.bots.versions.books import Books, Settle
 from forge.bots.versions.diff import diff
@@ -33,6 +34,8 @@ from forge.kernel.hashing import hash_text
 from forge.store.engine import Store, Tx
 from forge.store.paging import Cursor, Page, page_of
 
+ATTEMPTS = 5
+"""How often an edit that names no version starts over when somebody else was quicker."""
 ON_DISK = "the file on disk"
 CREATED = "Created"
 ACCEPTED = "Edited by hand, accepted"
@@ -55,8 +58,30 @@ class Versions:
     async def state(self, bot: Bot, file: BotFile) -> FileState:
         return await self._view(bot, await self._look(bot, file))
 
-    async def check(self, bot: Bot, file: BotFile, content: str) -> list[FileProblem]:
+    async def check(self, file: BotFile, content: str) -> list[FileProblem]:
         return await asyncio.to_thread(check, file, content)
+
+    async def edit(
+        self,
+        bot: Bot,
+        file: BotFile,
+        edit: Callable[[FileState], str],
+        message: str,
+        *,
+        by: str,
+        base_hash: str | None = None,
+    ) -> None:
+        """Without a base it is made from whatever the file is: what somebody else changes meanwhile stays, too."""
+        for attempt in range(1, ATTEMPTS + 1):
+            state = await self.state(bot, file)
+            content = await asyncio.to_thread(edit, state)
+            new = NewContent(content=content, base_hash=base_hash or state.hash or "", message=message)
+            try:
+                await self.save(bot, file, new, by=by)
+                return
+            except FileChanged:
+                if base_hash is not None or attempt == ATTEMPTS:
+                    raise
 
     async def save(self, bot: Bot, file: BotFile, new: NewContent, *, by: str) -> FileState:
         """The new content is a version, or somebody else was quicker and it is a conflict."""
@@ -154,7 +179,7 @@ class Versions:
     async def notice(self, slug: str | None = None) -> None:
         """Somebody may have edited the files of this bot, or of any: take over what can be, tell of what cannot."""
         async with self._database.read() as tx:
-            found = await store.find_bots(tx, slug)
+            found = await list_there(tx, slug)
         for bot in found:
             for standing in (await self._books.look(bot)).values():
                 await self._tell_once(bot, standing)

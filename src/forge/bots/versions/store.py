@@ -7,13 +7,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forge.bots.models import Bot, BotFile, Identity
+from forge.bots.models import BotFile, Identity
 from forge.bots.tables import bot_versions, bots
 from forge.bots.versions.models import FileVersion, FileVersionDetail
 from forge.errors import NotFound
 from forge.store.engine import Tx
-
-_BOT = [bots.c[name] for name in Bot.model_fields]
 
 
 @dataclass(frozen=True)
@@ -106,30 +104,15 @@ async def list_versions(
     return [FileVersion.model_validate(dict(row)) for row in found.mappings()]
 
 
-async def touch_bot(tx: Tx, bot_id: str, at: datetime, identity: Identity | None) -> str:
-    """The bot is another now, and if its identity is given that is the newest. Returns whose bot it is. Raises when it
-    was deleted meanwhile: its folder is in the trash, and must not be begun anew."""
+async def touch_bot(tx: Tx, bot_id: str, at: datetime, identity: Identity | None) -> None:
+    """The bot is another now, and if its identity is given that is the newest. Raises when it was deleted meanwhile: its
+    folder is in the trash, and must not be begun anew."""
     values: dict[str, Any] = {"updated_at": at}
     if identity is not None:
         values["identity"] = identity.model_dump(mode="json")
     is_there = bots.c.id == bot_id, bots.c.deleted_at.is_(None)
-    statement = sa.update(bots).where(*is_there).values(**values).returning(bots.c.account_id)
-    account_id: str | None = (await tx.execute(statement)).scalar_one_or_none()
-    if account_id is None:
+    if (await tx.execute(sa.update(bots).where(*is_there).values(**values))).rowcount == 0:
         raise NotFound("This bot was deleted a moment ago.", hint="List them: forge bots list --deleted")
-    return account_id
-
-
-async def account_of(tx: Tx, bot_id: str) -> str:
-    return (await tx.execute(sa.select(bots.c.account_id).where(bots.c.id == bot_id))).scalar_one()
-
-
-async def find_bots(tx: Tx, slug: str | None = None) -> list[Bot]:
-    """All that are not deleted, or the one with this slug, whoever's they are."""
-    query = sa.select(*_BOT).where(bots.c.deleted_at.is_(None)).order_by(bots.c.slug)
-    if slug is not None:
-        query = query.where(bots.c.slug == slug)
-    return [Bot.model_validate(dict(row)) for row in (await tx.execute(query)).mappings()]
 
 
 def _of(bot_id: str, file: BotFile) -> tuple[sa.ColumnElement[bool], ...]:
@@ -143,7 +126,7 @@ def _is(bot_id: str, file: BotFile, number: int) -> tuple[sa.ColumnElement[bool]
 def _columns(tx: Tx) -> list[sa.ColumnElement[Any]]:
     """All but the content, which can be large; its size in bytes is asked for differently in each database."""
     content = bot_versions.c.content
-    if tx.connection.dialect.name == "postgresql":
+    if tx.is_postgresql:
         size = sa.func.octet_length(content)
     else:
         size = sa.func.length(sa.cast(content, sa.LargeBinary))

@@ -10,11 +10,10 @@ from forge.bots.models import BotFile
 from forge.interview.assembly.files import entry_of, split_model
 from forge.interview.assembly.sections import read_section, replace_section
 from forge.interview.assembly.souls import written_body
-from forge.interview.completing import to_config
-from forge.interview.config import NOTHING, BuilderConfig
+from forge.interview.config import BuilderConfig
 from forge.interview.speaking.souls import template_soul
 from forge.interview.state import State
-from forge.interview.writing import soul_hash
+from forge.interview.writing import settings_before, soul_hash
 
 
 def changed_files(state: State, config: BuilderConfig, before: Mapping[BotFile, str]) -> dict[BotFile, str]:
@@ -28,11 +27,6 @@ def changed_files(state: State, config: BuilderConfig, before: Mapping[BotFile, 
     }
     after = {file: change(before[file]) for file, change in changes.items() if file in before}
     return {file: text for file, text in after.items() if text != before[file]}
-
-
-def settings_before(state: State) -> BuilderConfig:
-    """Of the bot as it was when the interview began."""
-    return to_config(state.but(exchanges=[], opening=NOTHING, edited=None))
 
 
 def _identity(old: BuilderConfig, new: BuilderConfig) -> dict[str, Any]:

@@ -6,10 +6,9 @@ from forge.bots.problems import errors_of, refusal
 from forge.bots.versions.whole import BotFiles
 from forge.errors import Internal
 from forge.interview.assembly.sections import read_section
-from forge.interview.config import DEFAULT_MODEL, MOST_SKILLS, Fields, SkillRequest
+from forge.interview.config import DEFAULT_MODEL, MOST_OF_PASSAGE, MOST_SKILLS, Fields, SkillRequest
 from forge.interview.speaking.phrases import HONESTY, UNCLEAR
 
-MOST_OF_PASSAGE = 4000
 _ADDED = {UNCLEAR, *(f"- {rule}" for rule in HONESTY)}
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from forge.bots.files.identity import render_identity
 from forge.bots.files.skills import render_skills
 from forge.bots.files.user import render_user
-from forge.bots.models import BotFile, Category, Identity, SkillEntry
+from forge.bots.models import MAX_BOT_DESCRIPTION, BotFile, Category, Identity, SkillEntry
 from forge.bots.slugs import slug_of
 from forge.interview.assembly.looks import avatar_of, colour_of
 from forge.interview.assembly.souls import soul_of, varied
@@ -14,7 +14,6 @@ from forge.interview.state import State
 
 ORIGIN = "builder-created"
 """In `overrides` of a skill that an interview gave to a bot."""
-MOST_OF_DESCRIPTION = 1000
 
 
 @dataclass(frozen=True)
@@ -78,4 +77,4 @@ def _description(shared: str, variant: VariantFields | None) -> str:
     if variant is None or not variant.difference.strip():
         return shared
     both = " ".join(part for part in (shared.strip(), " ".join(variant.difference.split())) if part)
-    return both if len(both) <= MOST_OF_DESCRIPTION else shared
+    return both if len(both) <= MAX_BOT_DESCRIPTION else shared

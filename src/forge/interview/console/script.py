@@ -9,7 +9,7 @@ from forge.interview.console.remote import Remote
 from forge.interview.console.stage import Stage, is_ready
 from forge.interview.models import SessionView
 from forge.interview.phases import phase_label
-from forge.interview.turns import AskQuestion, Clarify, QuestionOption, ShowPreview
+from forge.interview.turns import AskQuestion, QuestionOption, ShowPreview, words_of
 
 BACK = "back"
 SKIP = "skip"
@@ -128,13 +128,7 @@ def place_of(text: str, options: list[QuestionOption]) -> int | None:
 
 
 def _question(view: SessionView) -> str:
-    match view.turn:
-        case AskQuestion(question=question):
-            return question
-        case Clarify(message=message):
-            return message
-        case _:
-            return PREVIEW
+    return words_of(view.turn) or PREVIEW
 
 
 def _possible(view: SessionView) -> str | None:

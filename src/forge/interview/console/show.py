@@ -13,6 +13,7 @@ from forge.interview.models import DraftSummary, FileChange, MemoryEntry, Sessio
 from forge.interview.phases import Mode, phase_label
 from forge.interview.state import Made, Speaker
 from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill
+from forge.interview.wording import one_line, shortened
 from forge.kernel.clock import now
 from forge.llm.show import dollars
 from forge.skills.models import TrialReport
@@ -128,10 +129,11 @@ def _skill(request: SkillBuildRequest) -> Table:
 
 def trial_page(trial: TrialReport) -> RenderableType:
     """What came of the skill's own test."""
-    if not trial.ran:
+    if trial.passed and not trial.ran:
         return Text("Its files are valid; instructions have nothing to execute.", FAINT)
     head = dot("ok" if trial.passed else "failed")
-    head.append(f"  its test, in the sandbox ({clean(trial.sandbox)}, {trial.duration_ms} ms)", FAINT)
+    how = f"in the sandbox ({clean(trial.sandbox)}, {trial.duration_ms} ms)" if trial.ran else "not run"
+    head.append(f"  its test, {how}", FAINT)
     lines = [
         Text.assemble(
             "  ",
@@ -175,7 +177,7 @@ def diff_text(change: FileChange) -> Text:
 def made_page(made: Made) -> RenderableType:
     parts: list[RenderableType] = []
     for bot in made.bots:
-        verb = "Made" if bot.is_new else "Changed"
+        verb = "Made" if bot.is_new else "Changed" if made.hashes else "Nothing was changed in"
         parts.append(
             Text.assemble(
                 "\n", ("✓ ", "green"), f"{verb} ", (clean(bot.bot_name), "bold"), f" ({bot.bot_slug})"
@@ -217,8 +219,9 @@ def drafts_table(drafts: Sequence[DraftSummary]) -> Table:
 
 
 def draft_title(draft: DraftSummary) -> str:
-    text = " ".join((draft.initial_description or draft.name or "without a description").split())
-    return text if len(text) <= MOST_OF_CELL else f"{text[: MOST_OF_CELL - 1]}…"
+    return shortened(
+        one_line(draft.initial_description or draft.name or "without a description"), MOST_OF_CELL
+    )
 
 
 def memory_table(entries: Iterable[MemoryEntry]) -> Table:

@@ -179,6 +179,9 @@ class Sitting:
             self._say_where_it_is(view, "Nothing was made.")
             return None
         self._stage.page(show.made_page(assembled.result))
+        if assembled.result.skill and view.trial and not view.trial.passed:
+            name = assembled.result.skill.name
+            click.echo(f"Its own test did not pass: forge skill test {name}", err=True)
         self._stage.say(f"The same files once more: forge interview replay {view.session_id}")
         return assembled.result
 

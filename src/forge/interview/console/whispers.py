@@ -34,6 +34,7 @@ class Whispers:
         self._listening_to: str | None = None
         self._doing = THINKING
         self._text = ""
+        self._spinner = Spinner("dots", style="bright_black")
 
     def listen(self, session_id: str) -> None:
         """Until the command ends; asked for once more, it goes on as it is."""
@@ -53,7 +54,8 @@ class Whispers:
 
     def _draw(self) -> RenderableType:
         words = clean(self._text[:LONGEST]) or self._doing
-        return Spinner("dots", Text(f" {words}", "bright_black"), style="bright_black")
+        self._spinner.update(text=Text(f" {words}", "bright_black"))
+        return self._spinner
 
     def _follow(self, session_id: str) -> None:
         with suppress(ForgeError):

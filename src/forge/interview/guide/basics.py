@@ -1,8 +1,8 @@
 """Questions about what a bot is: what it is for, whom it serves, how it is called."""
 
 from forge.interview.categories import Known, defaults_for
-from forge.interview.completing import MOST_OF_PASSAGE, for_audience, purpose_text
-from forge.interview.config import Fields
+from forge.interview.completing import for_audience, purpose_text
+from forge.interview.config import MOST_OF_PASSAGE, Fields
 from forge.interview.guide.questions import Choice, Place, ask, clarify, first_of
 from forge.interview.naming import names_for
 from forge.interview.phases import Mode

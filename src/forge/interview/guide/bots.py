@@ -4,11 +4,11 @@ from forge.interview.categories import Custom, Known, Purpose, defaults_for
 from forge.interview.config import Fields
 from forge.interview.guide.abilities import ask_skills
 from forge.interview.guide.basics import ask_audience, ask_category, ask_name, ask_purpose
-from forge.interview.guide.personality import ask_boundaries, ask_tone, ask_traits
+from forge.interview.guide.personality import ask_boundaries, ask_tone, ask_traits, kind_of
 from forge.interview.guide.questions import Place
 from forge.interview.guide.running import ask_creativity, ask_length, ask_model
 from forge.interview.guide.topics import Topic, asked_topics, field_of
-from forge.interview.phases import Phase
+from forge.interview.phases import Phase, is_before
 from forge.interview.state import Asked, State
 from forge.interview.turns import AskQuestion, Clarify
 
@@ -69,7 +69,7 @@ def _open_topics(state: State) -> list[Topic]:
     budget = defaults_for(purpose).budget
     answered = _answered(state)
     unknown = _unknown(state, purpose)
-    wanted = {topic for topic in unknown if topic in (*_ALWAYS, *_MORE[_kind(purpose)])}
+    wanted = {topic for topic in unknown if topic in (*_ALWAYS, *_MORE[kind_of(purpose)])}
     for topic in _BY_WORTH:
         if answered + len(wanted) >= budget.fewest:
             break
@@ -91,11 +91,7 @@ def _answered(state: State) -> int:
 def _is_behind(topic: Topic, state: State) -> bool:
     """Its phase is over."""
     reached = state.exchanges[-1].asked.turn.phase if state.exchanges else Phase.BASICS
-    return list(Phase).index(topic.phase) < list(Phase).index(reached)
-
-
-def _kind(purpose: Purpose) -> Known | None:
-    return purpose if isinstance(purpose, Known) else None
+    return is_before(topic.phase, reached)
 
 
 def _unknown(state: State, purpose: Purpose) -> set[Topic]:

@@ -12,7 +12,7 @@ from forge.interview.guide.topics import Topic, field_of
 from forge.interview.parts import Part, part_in
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, Speaker, State
-from forge.interview.turns import AskQuestion, QuestionOption, ShowPreview
+from forge.interview.turns import MOST_OF_LABEL, AskQuestion, QuestionOption, ShowPreview
 from forge.interview.wording import listed, one_line, shortened
 
 MOST_CHOICES = 5
@@ -104,7 +104,9 @@ def _with_current(asked: Asked, topic: Topic, state: State) -> Asked:
         if option.id != "keep" and known.merged(patch) != known
     ][: MOST_CHOICES - 1]
     keep = QuestionOption(
-        id="keep", label=shortened(f"Keep it: {_current(topic, known)}", 200), reason="It is so now."
+        id="keep",
+        label=shortened(f"Keep it: {_current(topic, known)}", MOST_OF_LABEL),
+        reason="It is so now.",
     )
     return asked.model_copy(
         update={

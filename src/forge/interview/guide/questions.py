@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from forge.interview.config import NOTHING, Fields
 from forge.interview.phases import Mode, Phase, phase_label
 from forge.interview.state import Asked, Speaker
-from forge.interview.turns import AskQuestion, Clarify, QuestionOption
+from forge.interview.turns import (
+    MOST_OF_ID,
+    MOST_OF_LABEL,
+    MOST_OF_REASON,
+    AskQuestion,
+    Clarify,
+    QuestionOption,
+)
 from forge.interview.wording import shortened
-
-MOST_OF_ID, MOST_OF_LABEL, MOST_OF_REASON = 64, 200, 500
 
 
 @dataclass(frozen=True)

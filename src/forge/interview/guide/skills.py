@@ -1,7 +1,7 @@
 """The interview about a skill: what it does, when it is used, how it works, and what it may do."""
 
-from forge.interview.completing import MOST_OF_PASSAGE
-from forge.interview.config import Fields
+from forge.interview.completing import KIND_NAMES
+from forge.interview.config import MOST_OF_PASSAGE, Fields
 from forge.interview.guide.basics import ask_purpose
 from forge.interview.guide.permissions import ask_capabilities, next_capability
 from forge.interview.guide.questions import Choice, Place, ask, first_of
@@ -12,7 +12,6 @@ from forge.interview.parts import Part
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, State
 from forge.interview.wording import (
-    capitalised,
     cleaned,
     one_line,
     says_something,
@@ -97,7 +96,7 @@ def _ask_what(state: State, number: int) -> Asked:
 
 
 def _kind_name(state: State) -> str:
-    return KINDS[state.config.kind or SkillKind.PROMPT][0].lower()
+    return KIND_NAMES[state.config.kind or SkillKind.PROMPT].lower()
 
 
 def _ask_name(state: State) -> Asked:
@@ -187,21 +186,12 @@ def _ask_trigger(state: State, topic: str) -> Asked:
     )
 
 
-KINDS = {
-    SkillKind.PROMPT: (
-        "Instructions",
-        "The bot reads them and follows them. Best for judgement and language; nothing can break, nothing is executed.",
-    ),
-    SkillKind.SCRIPT: (
-        "A script",
-        "Plain Python source, run where it can touch nothing: the same input gives the same output. Best for "
-        "calculating, converting and checking.",
-    ),
-    SkillKind.LOCAL: (
-        "A program on this machine",
-        "Run in the sandbox, able to use what is installed here. Best when other programs are needed; the most power, "
-        "and the most to trust.",
-    ),
+_KINDS = {
+    SkillKind.PROMPT: "The bot reads them and follows them. Best for judgement and language; nothing can break, nothing is executed.",
+    SkillKind.SCRIPT: "Plain Python source, run where it can touch nothing: the same input gives the same output. Best for "
+    "calculating, converting and checking.",
+    SkillKind.LOCAL: "Run in the sandbox, able to use what is installed here. Best when other programs are needed; the most "
+    "power, and the most to trust.",
 }
 
 
@@ -216,11 +206,11 @@ def _ask_kind(state: State, topic: str) -> Asked:
     choices = [
         Choice(
             kind.value,
-            capitalised(label),
+            KIND_NAMES[kind],
             _why_kind(state, kind, why if kind is best else "", reason),
             Fields(kind=kind),
         )
-        for kind, (label, reason) in KINDS.items()
+        for kind, reason in _KINDS.items()
     ]
     place = Place(state.mode, Phase.MODEL, topic)
     return ask(place, "How should it work?", first_of(choices, best.value), free="kind")

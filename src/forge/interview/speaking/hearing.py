@@ -10,16 +10,22 @@ from forge.interview.naming import skill_slug
 from forge.interview.phases import Mode, Phase, is_before, phase_label
 from forge.interview.speaking.patches import FIELD_PHASES, fields_of
 from forge.interview.speaking.reply import (
-    MOST_LABEL,
     MOST_OWN_OPTIONS,
     MOST_QUESTION,
-    MOST_REASON,
     Action,
     ModelOption,
     ModelTurn,
 )
 from forge.interview.state import Asked, Speaker, State
-from forge.interview.turns import FEWEST_OPTIONS, AskQuestion, Clarify, QuestionOption, ShowPreview
+from forge.interview.turns import (
+    FEWEST_OPTIONS,
+    MOST_OF_LABEL,
+    MOST_OF_REASON,
+    AskQuestion,
+    Clarify,
+    QuestionOption,
+    ShowPreview,
+)
 from forge.interview.understanding import Unclear, understand
 from forge.interview.wording import shortened
 
@@ -164,8 +170,8 @@ def _options(state: State, offered: list[ModelOption], field: str | None) -> lis
         wanted = skill_slug(option.label) or f"option-{number}"
         id_ = wanted if wanted not in taken else f"{wanted[:60]}-{number}"
         taken.add(id_)
-        label = shortened(option.label, MOST_LABEL)
-        reason = shortened(option.reason or _reason(state, option, field), MOST_REASON)
+        label = shortened(option.label, MOST_OF_LABEL)
+        reason = shortened(option.reason or _reason(state, option, field), MOST_OF_REASON)
         options.append(QuestionOption(id=id_, label=label, reason=reason))
     return options
 

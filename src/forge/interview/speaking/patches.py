@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forge.bots.models import MAX_NAME
-from forge.interview.completing import MOST_OF_DESCRIPTION, MOST_OF_PASSAGE
+from forge.bots.models import MAX_BOT_DESCRIPTION, MAX_NAME, MAX_TAG, MAX_TONE, MAX_TRAIT
 from forge.interview.config import (
     DEFAULT_MODEL,
+    MOST_OF_PASSAGE,
     MOST_SKILLS,
     MOST_VARIANTS,
     Fields,
@@ -19,7 +19,7 @@ from forge.interview.phases import Mode, Phase
 from forge.interview.speaking.reply import ModelPatch, ModelVariant
 from forge.interview.state import State
 from forge.interview.wording import shortened
-from forge.skills.models import MAX_DESCRIPTION, Capability
+from forge.skills.models import Capability
 
 _BOT_PHASES = {
     "name": Phase.BASICS,
@@ -50,14 +50,14 @@ FIELD_PHASES: dict[Mode, dict[str, Phase]] = {
 }
 """What can be asked in an interview of a mode, and where it belongs."""
 _LONGEST = {
-    "description": MOST_OF_DESCRIPTION,
-    "tone": 200,
+    "description": MAX_BOT_DESCRIPTION,
+    "tone": MAX_TONE,
     "purpose": MOST_OF_PASSAGE,
     "boundaries": MOST_OF_PASSAGE,
     "trigger": MOST_OF_PASSAGE,
     "steps": MOST_OF_PASSAGE,
 }
-_MOST = {"tags": (5, 40), "traits": (8, 100)}
+_MOST = {"tags": (5, MAX_TAG), "traits": (8, MAX_TRAIT)}
 """How many of a list, and how long each."""
 
 
@@ -143,11 +143,6 @@ def _skills(state: State, names: list[str]) -> list[SkillRequest]:
     """Those of the library or of the bot as they are; any other is to be written new."""
     known = {one.name: one for one in state.config.skills or []}
     for offer in state.facts.skills:
-        known.setdefault(
-            offer.name,
-            SkillRequest(
-                name=offer.name, description=offer.description[:MAX_DESCRIPTION], skill_type=offer.kind
-            ),
-        )
+        known.setdefault(offer.name, SkillRequest.of(offer))
     wanted = dict.fromkeys(found for name in names if (found := skill_slug(name)) and found != "none")
     return [known.get(name) or SkillRequest(name=name) for name in wanted][:MOST_SKILLS]

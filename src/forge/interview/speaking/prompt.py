@@ -14,6 +14,7 @@ from forge.interview.state import Asked, Exchange, State
 from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill, ShowPreview
 from forge.llm.messages import AssistantMessage, Text, UserMessage, said
 from forge.llm.models import Prompt
+from forge.skills.models import SKILL_MD
 
 MOST_OF_ONE = 4_000
 """Characters of a description, an answer or a file; of a longer one the beginning."""
@@ -62,7 +63,7 @@ def _basis(state: State) -> list[str]:
             f"The soul it has; it is kept as it is unless it is to change:\n{framed('soul', basis.soul)}"
         )
     if basis.skill_files is not None:
-        text = basis.skill_files.files.get("SKILL.md", "")
+        text = basis.skill_files.files.get(SKILL_MD, "")
         parts.append(f"The skill that is changed:\n{framed('skill', text)}")
     return parts
 

@@ -16,7 +16,7 @@ from forge.interview.wording import cleaned
 MOST_OWN_OPTIONS = 5
 """Of the six a question may have: one is left for those that Forge adds."""
 MOST_NUMBER = 1e9
-MOST_LABEL, MOST_REASON, MOST_QUESTION = 200, 500, 2_000
+MOST_QUESTION = 2_000
 
 
 class Action(StrEnum):

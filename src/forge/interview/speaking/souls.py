@@ -9,6 +9,7 @@ from forge.interview.config import BuilderConfig, PersonalityConfig
 from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS, UNCLEAR
 from forge.interview.speaking.prompt import MOST_OF_ONE, framed, plain
 from forge.interview.state import State
+from forge.interview.turns import words_of
 from forge.interview.wording import cleaned, listed, one_line, sentence, words
 from forge.llm.answers import why_unusable
 from forge.llm.errors import AnswerUnusable
@@ -94,8 +95,7 @@ def _talk(state: State) -> str:
     shown: list[str] = []
     left = MOST_OF_TALK
     for exchange in reversed(state.exchanges):
-        asked = getattr(exchange.asked.turn, "question", None) or getattr(exchange.asked.turn, "message", "")
-        one = f"{plain(asked, 500)}\n  {plain(exchange.label, 1_000)}"
+        one = f"{plain(words_of(exchange.asked.turn), 500)}\n  {plain(exchange.label, 1_000)}"
         left -= len(one)
         if left < 0:
             break

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from forge.kernel.text import NO_NUL, whole_characters
 from forge.outgoing.models import MAX_URL, Method
@@ -16,6 +16,10 @@ Text = Annotated[str, AfterValidator(whole_characters)]
 Key = Annotated[str, Field(min_length=1, max_length=200), NO_NUL, AfterValidator(whole_characters)]
 Name = Annotated[str, Field(max_length=100)]
 Path = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(whole_characters)]
+
+
+def _upper(given: object) -> object:
+    return given.upper() if isinstance(given, str) else given
 
 
 class Arguments(BaseModel):
@@ -42,14 +46,14 @@ class Log(Arguments):
 
 
 class Http(Arguments):
-    method: Annotated[str, AfterValidator(lambda text: Method(text.upper()).value)] = Method.GET.value
+    method: Annotated[Method, BeforeValidator(_upper)] = Method.GET
     url: Annotated[str, Field(max_length=MAX_URL)]
     headers: dict[str, str] = {}
     body: Text | None = None
 
     @property
     def needs(self) -> Capability:
-        return Capability.HTTP_GET if Method(self.method).only_reads else Capability.HTTP_POST
+        return Capability.HTTP_GET if self.method.only_reads else Capability.HTTP_POST
 
     @property
     def asks(self) -> str:

@@ -97,6 +97,8 @@ class Host:
         return self._running.hidden(text)
 
     async def call(self, op: str, args: dict[str, Any]) -> JsonValue:
+        """What it needs may depend on its arguments, as the method of a request: they are read first, and nothing is
+        done before the grant is checked."""
         operation = OPERATIONS.get(op)
         if operation is None:
             raise HostError(self.hide(f"There is no operation {op[:100]!r}."))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from forge.outgoing.models import Method, Reach, Request
+from forge.outgoing.models import Reach, Request
 from forge.outgoing.target import PORTS
 from forge.skills.execution import HostError
 from forge.skills.host.advice import how_to_grant
@@ -30,7 +30,7 @@ async def ask(running: Running, scope: Scope, given: Http) -> JsonValue:
         return reach
 
     body = b"" if given.body is None else given.body.encode()
-    request = Request(given.url, Method(given.method), given.headers, body, rule, running.left_s)
+    request = Request(given.url, given.method, given.headers, body, rule, running.left_s)
     response = await running.parts.outgoing.request(request)
     return {
         "status": response.status,

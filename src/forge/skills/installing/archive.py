@@ -1,4 +1,4 @@
-"""Skills as zip archives. What comes in was made by somebody else: every entry is checked before it is unpacked, and
+"""Unpacks zip archives with skills. They were made by somebody else: every entry is checked before it is unpacked, and
 counted while it is; nothing is written anywhere."""
 
 import io
@@ -10,14 +10,14 @@ import zlib
 from collections.abc import Iterator
 
 from forge.errors import Invalid
-from forge.skills.contents import Snapshot
+from forge.skills.contents import MAX_ANY_BYTES
 from forge.workspace.errors import PathRefused
 from forge.workspace.paths import fold, parse
 
 MAX_ENTRIES = 20_000
 MAX_UNPACKED = 64 << 20
 MAX_ARCHIVE = 64 << 20
-MAX_ENTRY = 16 << 20
+MAX_ENTRY = MAX_ANY_BYTES
 MAX_RATIO = 200
 RATIO_COUNTS_FROM = 1 << 20
 """Of bytes that come out of one entry: small files of one letter are harmless."""
@@ -30,7 +30,6 @@ _MAX_COMMENT = 0xFFFF
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CHUNK = 1 << 18
-_WHEN = (1980, 1, 1, 0, 0, 0)
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 _NOT_OURS = "__MACOSX"
 """Where macOS keeps what only it can use."""
@@ -49,18 +48,6 @@ def unpack(data: bytes) -> dict[str, bytes]:
             return dict(_contents(archive, entries))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise Invalid(f"The archive is damaged: {str(error)[:200]}", hint="Make it again.") from error
-
-
-def export(snapshot: Snapshot) -> bytes:
-    """A zip with the skill's folder in it. The same skill makes the same bytes."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for path, data in sorted(snapshot.files.items()):
-            entry = zipfile.ZipInfo(f"{snapshot.name}/{path}", _WHEN)
-            entry.create_system = 3
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
-            archive.writestr(entry, data, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
 
 
 _SMALLER = "Pack fewer skills at once."

@@ -8,14 +8,14 @@ from forge.errors import Conflict, ForgeError, Invalid, NotFound
 from forge.kernel.clock import now
 from forge.skills.contents import Snapshot
 from forge.skills.granting import grants_of
+from forge.skills.installing.views import InstallChoice, Installed
 from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.library import Library
-from forge.skills.models import SkillProblem
+from forge.skills.models import SkillProblem, first_mistake
 from forge.skills.recording import Recording, Standing
 from forge.skills.relations.graph import resolve
 from forge.skills.sources import Origin
 from forge.skills.validation import validate
-from forge.skills.views import InstallChoice, Installed
 from forge.store.engine import Store
 
 
@@ -132,9 +132,8 @@ class Confirming:
         snapshot = candidate.snapshot
         found = [candidate.problem] if candidate.problem else []
         found += validate(snapshot.name, snapshot.files).problems
-        if mistake := next((one for one in found if not one.is_warning), None):
-            where = f"line {mistake.line}: " if mistake.line else ""
-            raise Invalid(f"{where}{mistake.message}", hint=mistake.hint)
+        if mistake := first_mistake(found):
+            raise Invalid(mistake.said, hint=mistake.hint)
         known = self.knowing.describe({snapshot.name: snapshot}, there)[snapshot.name]
         if isinstance(known, Broken):
             raise known.error

@@ -4,20 +4,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from forge.skills.contents import Snapshot, snapshot_of
-from forge.skills.installing.installing import Describe
+from forge.skills.describing import file_views
 from forge.skills.installing.staging import Waiting
+from forge.skills.installing.views import StagedSkill
 from forge.skills.knowing import Broken, Knowing, Known
 from forge.skills.models import SkillProblem
 from forge.skills.validation import validate
-from forge.skills.views import StagedSkill
 
 
-def describe_with(knowing: Knowing) -> Describe:
-    async def describe(skills: Sequence[Waiting]) -> list[StagedSkill]:
-        there = await knowing.snapshots()
-        return await asyncio.to_thread(_describe, knowing, skills, there)
-
-    return describe
+async def describe(knowing: Knowing, skills: Sequence[Waiting]) -> list[StagedSkill]:
+    """Of each: whether it is a skill, what it asks for, needs and conflicts with, in the library and in this stage."""
+    there = await knowing.snapshots()
+    return await asyncio.to_thread(_describe, knowing, skills, there)
 
 
 def _describe(
@@ -39,6 +37,7 @@ def _staged(waiting: Waiting, snapshot: Snapshot, known: Known | Broken) -> Stag
         problems=report.problems,
         manifest=report.manifest,
         folder_hash=snapshot.folder_hash,
+        files=file_views(found.files),
         asks=report.asks,
         source=waiting.source,
     )

@@ -8,8 +8,7 @@ from forge.documents.frontmatter import Unusable, read_front_matter
 from forge.documents.nodes import Shape
 from forge.errors import ForgeError
 from forge.skills.contents import belongs, check_path, check_sizes
-from forge.skills.folders import is_name
-from forge.skills.models import SKILL_MD, SkillProblem
+from forge.skills.models import SKILL_MD, SkillProblem, first_mistake, is_skill_name
 from forge.workspace.paths import fold
 
 OTHER_SPELLING = "skill.md"
@@ -34,7 +33,7 @@ class Found:
     @property
     def mistake(self) -> SkillProblem | None:
         """What keeps it out of the library."""
-        return next((problem for problem in self.problems if not problem.is_warning), None)
+        return first_mistake(self.problems)
 
 
 def skill_folders(paths: Iterable[str], *, below: str = "") -> list[str]:
@@ -76,7 +75,7 @@ def _found(folder: str, files: dict[str, bytes], refused: dict[str, str], wrappe
     kept = {path: data for path, data in sorted(files.items()) if path not in set(left_out)}
     own = posixpath.basename(folder)
     said = said_name(kept[SKILL_MD])
-    name = said if said and (is_name(said) or folder in ("", wrapper)) else own or "skill"
+    name = said if said and (is_skill_name(said) or folder in ("", wrapper)) else own or "skill"
     is_renamed = folder not in ("", wrapper) and own != name
     problems = [
         *_refusals(refused),

@@ -17,7 +17,7 @@ from forge.skills.sources import Address, Sha256
 FORMAT = 1
 MAX_INDEX_BYTES = 16 << 20
 MAX_SKILLS = 20_000
-NEWEST = ("", "latest")
+NEWEST = "latest"
 """What stands for a version when any will do."""
 
 _Word = Annotated[str, Field(max_length=200), NO_NUL]
@@ -105,7 +105,7 @@ def newest(offers: Iterable[Offer]) -> list[Offer]:
 
 def choose(offers: Iterable[Offer], name: str, version: str) -> Offer | None:
     named = [offer for offer in offers if offer.name == name]
-    if version in NEWEST:
+    if version in ("", NEWEST):
         return max(named, key=lambda offer: offer.order, default=None)
     return next((offer for offer in named if offer.version == version), None)
 

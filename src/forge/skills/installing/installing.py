@@ -1,30 +1,29 @@
 """Fetches skills from wherever they are, and lays them out to be looked at. Nothing of them is executed or installed."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.kernel.hashing import hash_bytes
-from forge.skills.contents import hash_of, text_of
+from forge.skills.contents import text_of
 from forge.skills.installing.archive import MAX_ARCHIVE, unpack
+from forge.skills.installing.describing import describe
 from forge.skills.installing.found import Found, find_skills
 from forge.skills.installing.places import Roots
 from forge.skills.installing.registries import Parcel, Registries
 from forge.skills.installing.repositories import Repositories
 from forge.skills.installing.staging import Stage, Stages, Waiting
+from forge.skills.installing.views import PathSource, Staged, StagedSkill
+from forge.skills.knowing import Knowing
 from forge.skills.library import Library
 from forge.skills.manifest import read_skill_md
 from forge.skills.models import SKILL_MD, SkillProblem
 from forge.skills.relations.needs import Need, needs_of
 from forge.skills.sources import FolderSource, GitSource, Origin, RegistrySource, ZipSource
-from forge.skills.views import PathSource, SkillFileView, Staged, StagedSkill
 
 MOST_NEEDED = 50
 """Of what comes along because a skill depends on it."""
-
-Describe = Callable[[Sequence[Waiting]], Awaitable[list[StagedSkill]]]
-"""Of each: whether it is a skill, what it asks for, needs and conflicts with, in the library and in this stage."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Installing:
     registries: Registries
     roots: Roots
     library: Library
-    describe: Describe
+    knowing: Knowing
 
     async def fetch(self, account_id: str, source: GitSource | RegistrySource | PathSource) -> Staged:
         match source:
@@ -112,7 +111,7 @@ class Installing:
 
     async def _told(self, stage: Stage) -> Staged:
         names = set(await self.library.names())
-        told = await self.describe(stage.skills)
+        told = await describe(self.knowing, stage.skills)
         skills = [
             _compared(one, waiting, await self._there(waiting.found.name, names))
             for one, waiting in zip(told, stage.skills, strict=True)
@@ -138,14 +137,10 @@ def _compared(told: StagedSkill, waiting: Waiting, there: Mapping[str, bytes] | 
     """With what of it is in the library already."""
     found = waiting.found
     update: dict[str, object] = {
-        "path": found.path,
         "valid": told.valid and found.mistake is None,
         "problems": sorted(
             dict.fromkeys([*found.problems, *told.problems]), key=lambda problem: problem.is_warning
         ),
-        "folder_hash": hash_of(found.files),
-        "files": _views(found.files),
-        "source": waiting.source,
     }
     if there is not None:
         paths = sorted({*there, *found.files})
@@ -187,13 +182,6 @@ def _once(skills: Iterable[Waiting]) -> list[Waiting]:
             problems = [*found.problems, SkillProblem(message=message, hint=hint)]
             kept.append(Waiting(replace(found, problems=problems), waiting.source))
     return sorted(kept, key=lambda each: each.found.path)
-
-
-def _views(files: Mapping[str, bytes]) -> list[SkillFileView]:
-    return [
-        SkillFileView(path=path, bytes=len(data), is_text=text_of(data) is not None)
-        for path, data in files.items()
-    ]
 
 
 def _version_in(files: Mapping[str, bytes], name: str) -> str | None:

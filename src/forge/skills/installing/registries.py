@@ -28,9 +28,9 @@ from forge.skills.installing.index import (
     write_index,
 )
 from forge.skills.installing.places import Roots
+from forge.skills.installing.views import NewRegistry, Registry, RegistryEntry
 from forge.skills.relations.needs import Need
 from forge.skills.sources import RegistrySource
-from forge.skills.views import NewRegistry, Registry, RegistryEntry
 from forge.store.engine import Store
 
 INDEX_TIMEOUT_S = 30.0

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from forge.errors import Invalid, TooLarge, Unavailable
 from forge.outgoing.addresses import Address
+from forge.skills.contents import MAX_ANY_BYTES
+from forge.skills.installing.archive import MAX_UNPACKED
 from forge.skills.installing.found import Found, find_skills, skill_folders
 from forge.skills.installing.places import Roots
 from forge.skills.installing.remote import Remote, checked_ref, plain_source, read_remote
@@ -24,10 +26,9 @@ from forge.workspace.gitrunner import GitRunner
 
 MAX_FETCHED = 256 << 20
 """Of what git receives, packed."""
-MAX_READ = 64 << 20
+MAX_READ = MAX_UNPACKED
 """Of the files of all skills in it."""
 MAX_ENTRIES = 200_000
-MAX_BLOB = 16 << 20
 LOOK_EVERY_S = 0.2
 
 HostCheck = Callable[[str, int], Awaitable[Sequence[Address]]]
@@ -202,8 +203,8 @@ def _reason(entry: _Entry) -> str | None:
         return "it is a link; the files of a skill are in its folder."
     if entry.mode not in _FILES:
         return "it is another repository, and is not fetched."
-    if entry.size > MAX_BLOB:
-        return f"it has more than {MAX_BLOB >> 20} MB."
+    if entry.size > MAX_ANY_BYTES:
+        return f"it has more than {MAX_ANY_BYTES >> 20} MB."
     return None
 
 

@@ -7,8 +7,17 @@ from fastapi import APIRouter, Depends, Path, Query, Request, status
 from forge.http.caller import Admin, Reader, Writer
 from forge.http.envelope import Envelope, reply
 from forge.skills.installing.service import Installs
+from forge.skills.installing.views import (
+    FetchWish,
+    Installed,
+    InstallWish,
+    NewRegistry,
+    Registry,
+    RegistryEntry,
+    Staged,
+)
+from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN
 from forge.skills.routes import Name
-from forge.skills.views import FetchWish, Installed, InstallWish, NewRegistry, Registry, RegistryEntry, Staged
 
 ZIP_PATH = "/api/v1/skill-stages/zip"
 """Takes bodies as large as an archive may be."""
@@ -16,7 +25,7 @@ ZIP_PATH = "/api/v1/skill-stages/zip"
 router = APIRouter(prefix="/api/v1", tags=["skills"])
 
 StageId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")]
-RegistryName = Annotated[str, Path(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+RegistryName = Annotated[str, Path(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
 
 
 def _installs(request: Request) -> Installs:

@@ -8,9 +8,7 @@ from forge.skills.contents import snapshot_of
 from forge.skills.installing.confirming import Candidate, Confirming
 from forge.skills.installing.installing import Installing
 from forge.skills.installing.staging import Stages, Waiting
-from forge.skills.knowing import Knowing
-from forge.skills.sources import GitSource, RegistrySource
-from forge.skills.views import (
+from forge.skills.installing.views import (
     Installed,
     InstallWish,
     NewRegistry,
@@ -19,6 +17,8 @@ from forge.skills.views import (
     RegistryEntry,
     Staged,
 )
+from forge.skills.knowing import Knowing
+from forge.skills.sources import GitSource, RegistrySource
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from forge.skills.installing.views import Registry
 from forge.skills.tables import skill_registries
-from forge.skills.views import Registry
 from forge.store.engine import Tx
 
 

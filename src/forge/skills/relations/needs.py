@@ -1,13 +1,10 @@
 """Another skill that a manifest names: `name`, or `name@range`."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forge.skills.models import MAX_SKILL_NAME, SKILL_NAME_PATTERN
+from forge.skills.models import is_skill_name
 from forge.skills.relations.versions import ANY, Range, parse_range, parse_version
-
-_NAME = re.compile(SKILL_NAME_PATTERN.strip("^$"))
 
 
 @dataclass(frozen=True)
@@ -27,8 +24,7 @@ def parse_need(text: str) -> Need | None:
     """None when the name or the range cannot be read."""
     name, at, wanted = text.partition("@")
     found = parse_range(wanted) if at else ANY
-    is_name = len(name) <= MAX_SKILL_NAME and _NAME.fullmatch(name) is not None
-    return Need(name, found) if found and is_name else None
+    return Need(name, found) if found and is_skill_name(name) else None
 
 
 def needs_of(words: Iterable[str]) -> list[Need]:

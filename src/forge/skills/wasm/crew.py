@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from forge.errors import Unavailable
 from forge.kernel.background import end
+from forge.skills.contents import MAX_ANY_BYTES
 from forge.skills.execution import MAX_INPUT, Ended, HostCall, Language, Program, RunEnd, RunLimits
 from forge.skills.wasm.compiled import CompiledFiles, Component, Uncompilable
 from forge.skills.wasm.conversation import Conversation, Order
@@ -22,7 +23,7 @@ from forge.skills.wasm.runtimes import BUILT, COMPILED, runtimes
 log = logging.getLogger(__name__)
 
 FEWEST, MOST = 2, 8
-MOST_COMPONENT = 16 << 20
+MOST_COMPONENT = MAX_ANY_BYTES
 MOST_SOURCE = 1 << 20
 MOST_CALLS = 10_000
 """Then a process makes room for a new one: whatever little it leaks ends with it."""
