@@ -100,7 +100,7 @@ def test_states_come_and_go(forge: Terminal):
 
 def test_a_deletion_is_asked_about_and_taken_back(forge: Terminal):
     made = make(forge, "Doomed")
-    assert forge("bots", "delete", "doomed", stdin="n\n").code == 130
+    assert forge("bots", "delete", "doomed", stdin="y\n").code == 2
     assert forge("bots", "delete", "doomed", "--yes").out.endswith("forge bots restore doomed\n")
     said = forge("bots", "show", "doomed")
     assert (said.code, said.out) == (5, "")

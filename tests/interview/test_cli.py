@@ -171,8 +171,8 @@ def test_drafts_are_listed_shown_and_deleted(forge: Terminal):
     assert session in forge("drafts").out and "a bot nobody finishes" in forge("drafts").out
     assert session in [draft["session_id"] for draft in forge("drafts", "list", "--json").data]
     assert "a bot nobody finishes" in forge("interview", "show", session).out
-    refused = forge("drafts", "delete", session, stdin="n\n")
-    assert refused.code == 130 and session in forge("drafts").out
+    refused = forge("drafts", "delete", session, stdin="y\n")
+    assert refused.code == 2 and session in forge("drafts").out
     assert forge("drafts", "delete", session, "--yes").out == f"Deleted {session}.\n"
     assert session not in forge("drafts").out
     assert forge("new", "--resume", session).code == 5
@@ -186,6 +186,7 @@ def test_what_is_remembered_is_seen_and_forgotten(forge: Terminal, answers: Writ
     assert entries[0]["bot_slug"] == "second-memory" and "second-memory" in forge("interview", "memory").out
     left = forge("interview", "memory", "--forget", entries[0]["id"], "--json").data
     assert left == entries[1:]
+    assert forge("interview", "memory", "--forget-all", stdin="y\n").code == 2
     assert forge("interview", "memory", "--forget-all", "--yes", "--json").data == []
 
 

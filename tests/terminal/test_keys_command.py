@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 from tests.support.server import Server
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, open_screen
 
 
 def create(forge: Terminal, name: str, *options: str) -> dict[str, Any]:
@@ -58,12 +58,17 @@ def test_a_key_is_revoked_by_id_beginning_or_name(forge: Terminal, by: str):
     assert key["id"] in [found["id"] for found in forge("keys", "list", "--all", "--json").data]
 
 
-def test_revoking_asks_first(forge: Terminal):
+def test_revoking_asks_first(forge: Terminal, server: Server):
     key = create(forge, "asked about")["api_key"]
-    refused = forge("keys", "revoke", key["id"], stdin="n\n")
-    assert refused.code == 130
-    assert "asked about" in refused.err
-    assert forge("keys", "revoke", key["id"], "--json", stdin="y\n").data["revoked_at"]
+    nobody = forge("keys", "revoke", key["id"], stdin="y\n")
+    assert (nobody.code, "'asked about'" in nobody.err, "--yes" in nobody.err) == (2, True, True)
+    for answer, code in (("n", 130), ("y", 0)):
+        assert key["id"] in [found["id"] for found in forge("keys", "list", "--json").data]
+        with open_screen(server.data_dir, "keys", "revoke", key["id"]) as screen:
+            screen.wait_for("? [y/N]")
+            screen.type(f"{answer}\n")
+            assert screen.end() == code
+    assert key["id"] not in [found["id"] for found in forge("keys", "list", "--json").data]
 
 
 def test_a_name_that_two_keys_have_is_not_enough(forge: Terminal):

@@ -76,10 +76,10 @@ def test_a_scope_that_is_none_is_refused(forge: Terminal):
 
 def test_removing_asks_first(forge: Terminal):
     save(forge, "ASKED_TOKEN")
-    refused = forge("secrets", "remove", "ASKED_TOKEN", stdin="n\n")
-    assert refused.code == 130
+    refused = forge("secrets", "remove", "ASKED_TOKEN", stdin="y\n")
+    assert refused.code == 2
     assert "Remove the secret ASKED_TOKEN?" in refused.err
-    removed = forge("secrets", "remove", "ASKED_TOKEN", "--json", stdin="y\n").data
+    removed = forge("secrets", "remove", "ASKED_TOKEN", "--yes", "--json").data
     assert removed["name"] == "ASKED_TOKEN"
     assert "ASKED_TOKEN" not in [secret["name"] for secret in listed(forge)]
 

@@ -10,9 +10,10 @@ from forge.config import ClientSettings
 from forge.errors import Invalid, NotFound
 from forge.http.scope import Scope
 from forge.kernel.clock import now
+from forge.terminal.asking import be_sure
 from forge.terminal.choice import choose, only
 from forge.terminal.client import connect, connect_to
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, dot, print_json, table, words
 from forge.terminal.place import checked_url, is_loopback, save_keys, saved_keys
 from forge.terminal.text import ago, clean
@@ -150,14 +151,14 @@ def _print_keys(shown: Iterable[ApiKey]) -> None:
 
 @keys.command()
 @click.argument("key")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def revoke(key: str, yes: bool, as_json: bool) -> None:
     """End a key, named by its id, the beginning of its id, or its name. Cannot be undone."""
     with connect() as client:
         chosen = _choose(key, client.get("/keys", list[ApiKey]))
         if not yes:
-            click.confirm(f"Revoke the key {chosen.name!r} ({chosen.hint})?", abort=True, err=True)
+            be_sure(f"Revoke the key {chosen.name!r} ({chosen.hint})?")
         revoked = client.delete(f"/keys/{chosen.id}", ApiKey)
     if as_json:
         print_json(revoked)

@@ -9,8 +9,9 @@ import click
 from forge.accounts.models import MAX_SECRET_LENGTH, SecretView, check_secret_name, check_secret_value
 from forge.errors import Invalid
 from forge.kernel.clock import now
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json, table, words
 from forge.terminal.text import ago, clean
 
@@ -81,14 +82,14 @@ def _print_secrets(found: Iterable[SecretView]) -> None:
 @secrets.command()
 @click.argument("name")
 @_scope_option
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def remove(name: str, scope: str, yes: bool, as_json: bool) -> None:
     """Remove the secret NAME. Cannot be undone."""
     path = _path(name)
     if not yes:
         whose = f" of {scope}" if scope else ""
-        click.confirm(f"Remove the secret {name}{whose}?", abort=True, err=True)
+        be_sure(f"Remove the secret {name}{whose}?")
     with connect() as client:
         removed = client.delete(path, SecretView, {"scope": scope})
     if as_json:

@@ -21,9 +21,10 @@ from forge.bots.models import (
     Stats,
 )
 from forge.bots.versions.cli import files
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
 from forge.terminal.given import read_file, write_file
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -185,14 +186,14 @@ def enable(bot: str, as_json: bool) -> None:
 
 @bots.command()
 @click.argument("bot")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def delete(bot: str, yes: bool, as_json: bool) -> None:
     """Delete a bot with its conversations and memories. It can be restored for 30 days."""
     with connect() as client:
         found = find_bot(client, bot)
         if not yes:
-            click.confirm(f"Delete {clean(found.slug)}?", abort=True, err=True)
+            be_sure(f"Delete {clean(found.slug)}?")
         deleted = client.delete(f"/bots/{found.id}", BotView)
     if as_json:
         print_json(deleted)

@@ -14,9 +14,10 @@ from forge.interview.models import (
     SessionDeleted,
     SessionView,
 )
+from forge.terminal.asking import be_sure
 from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -45,7 +46,7 @@ def list_drafts(as_json: bool) -> None:
 
 @drafts.command()
 @click.argument("session", metavar="ID")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def delete(session: str, yes: bool, as_json: bool) -> None:
     """Delete an interview with its answers. What was made in it stays."""
@@ -53,7 +54,7 @@ def delete(session: str, yes: bool, as_json: bool) -> None:
         found = client.get(f"/builder/sessions/{_find(client, session)}", SessionView)
         if not yes:
             about = clean(" ".join(found.initial_description.split()))[:60]
-            click.confirm(f"Delete “{about or found.session_id}”?", abort=True, err=True)
+            be_sure(f"Delete “{about or found.session_id}”?")
         deleted = client.delete(f"/builder/sessions/{found.session_id}", SessionDeleted)
     if as_json:
         print_json(deleted)
@@ -135,7 +136,7 @@ def _write(folder: Path, files: list[FileChange]) -> None:
 @interview.command()
 @click.option("--forget", metavar="ID", help="Forget this one.")
 @click.option("--forget-all", is_flag=True, help="Forget all of it.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def memory(forget: str | None, forget_all: bool, yes: bool, as_json: bool) -> None:
     """Show what finished interviews left for the next ones: “the same as last time?”."""
@@ -160,7 +161,7 @@ def _forget(client: Client, entries: list[MemoryEntry], given: str | None, *, ye
         client.delete(f"/builder/memory/{entry.id}", int)
         return
     if not yes:
-        click.confirm(f"Forget all {len(entries)}?", abort=True, err=True)
+        be_sure(f"Forget all {len(entries)}?")
     client.delete("/builder/memory", int)
 
 

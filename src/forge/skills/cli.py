@@ -17,7 +17,7 @@ from forge.skills.validating_cli import validate
 from forge.skills.views import SkillCard, SkillDetail, SkillState
 from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -74,7 +74,7 @@ def inspect(name: str, as_json: bool) -> None:
 @skill.command()
 @click.argument("name")
 @click.option("--force", is_flag=True, help="Even though bots or other skills need it.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def remove(name: str, force: bool, yes: bool, as_json: bool) -> None:
     """Remove a skill for good.

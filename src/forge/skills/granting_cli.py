@@ -12,7 +12,7 @@ from forge.skills.review import Consent, decide, tell_beyond
 from forge.skills.views import AskedView, GrantsWish, SkillDetail
 from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 
 _BOLDER = {Tier.UNTRUSTED: 0, Tier.VERIFIED: 1, Tier.LOCAL: 2}
@@ -62,7 +62,7 @@ def revoke(name: str, capability: str, as_json: bool) -> None:
 @click.command()
 @click.argument("name")
 @click.argument("tier", type=click.Choice([one.value for one in Tier]))
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def trust(name: str, tier: str, yes: bool, as_json: bool) -> None:
     """Say how far a skill is trusted.

@@ -12,3 +12,8 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print the data as JSON, and nothing else.")(
         command
     )
+
+
+def yes_option(command: Command) -> Command:
+    """For what asks first, and in a script cannot (`forge.terminal.asking`)."""
+    return click.option("--yes", is_flag=True, help="Do not ask.")(command)

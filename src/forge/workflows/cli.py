@@ -8,7 +8,7 @@ from forge.errors import Conflict
 from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
 from forge.terminal.given import PIPE, write_file
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 from forge.workflows.choice import find_workflow, workflow_path
@@ -81,7 +81,7 @@ def disable(name: str, as_json: bool) -> None:
 
 @workflow.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 def delete(name: str, yes: bool) -> None:
     """Delete a workflow with its triggers.
 

@@ -7,8 +7,9 @@ import click
 from rich.table import Table
 
 from forge.kernel.clock import now
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, key_values, print_json, table, words
 from forge.terminal.text import ago, clean, size
 from forge.workspace.choice import find_workspace
@@ -63,7 +64,7 @@ def show(workspace: str, as_json: bool) -> None:
 
 @workspaces.command()
 @click.argument("workspace")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def remove(workspace: str, yes: bool, as_json: bool) -> None:
     """Remove a workspace and its history. Its directory goes, too, unless it was adopted."""
@@ -71,7 +72,7 @@ def remove(workspace: str, yes: bool, as_json: bool) -> None:
         found = client.get(f"/workspaces/{find_workspace(client, workspace)}", WorkspaceInfo)
         if not yes:
             what = "its history" if found.is_adopted else f"everything in {found.path}"
-            click.confirm(f"Remove the workspace {found.name!r} and {what}?", abort=True, err=True)
+            be_sure(f"Remove the workspace {found.name!r} and {what}?")
         removed = client.delete(f"/workspaces/{found.id}", WorkspaceInfo)
     if as_json:
         print_json(removed)

@@ -163,6 +163,6 @@ def test_conversations_are_listed_read_searched_named_exported_and_deleted(
     assert terminal("bots", "sessions", "export", bot, session, "--output", str(file)).code == 0
     assert file.read_text() == exported
     assert terminal("bots", "sessions", "export", bot, session, "--output", str(file)).code == 6
-    assert terminal("bots", "sessions", "delete", bot, session, stdin="n\n").code == 130
+    assert terminal("bots", "sessions", "delete", bot, session, stdin="y\n").code == 2
     assert terminal("bots", "sessions", "delete", bot, session, "--yes").out == "Deleted The sea.\n"
     assert terminal("bots", "sessions", "show", bot, session).code == 5

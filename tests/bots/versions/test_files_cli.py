@@ -72,8 +72,8 @@ def test_a_hand_edit_is_shown_and_accepted_or_rolled_back(atlas: Atlas):
     shown = atlas.files("show", "soul")
     assert f"forge bots files diff {atlas.slug} soul" in shown.err
     assert "+ To know the tides." in atlas.files("diff", "soul").out
-    refused = atlas.files("accept", "soul", stdin="n\n")
-    assert (refused.code, refused.out) == (130, "")
+    refused = atlas.files("accept", "soul", stdin="y\n")
+    assert (refused.code, refused.out) == (2, "")
     assert "+ To know the tides." in refused.err
     assert atlas.files("accept", "soul", "--yes").out == "SOUL.md is version 2.\n"
     assert atlas.files("accept", "soul").out == "SOUL.md is version 2.\n"

@@ -10,8 +10,9 @@ from forge.bots.chat.export_file import fetch_export, save_export
 from forge.bots.chat.models import Message, SearchHit, Session
 from forge.bots.chat.show import hits_page, print_conversation, sessions_table
 from forge.bots.choice import find_bot
+from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -107,7 +108,7 @@ def export(bot: str, session: str, output: Path | None, as_json: bool) -> None:
 @sessions.command()
 @click.argument("bot")
 @click.argument("session")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def delete(bot: str, session: str, yes: bool, as_json: bool) -> None:
     """Delete a conversation for good. What the bot has taken into its memory stays there."""
@@ -115,7 +116,7 @@ def delete(bot: str, session: str, yes: bool, as_json: bool) -> None:
         chosen = find_session(client, find_bot(client, bot), session)
         if not yes:
             what = f"{clean(chosen.title)!r} with {chosen.messages} messages"
-            click.confirm(f"Delete {what} for good?", abort=True, err=True)
+            be_sure(f"Delete {what} for good?")
         deleted = client.delete(f"/sessions/{chosen.id}", Session)
     if as_json:
         print_json(deleted)

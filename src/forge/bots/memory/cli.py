@@ -15,9 +15,10 @@ from forge.bots.memory.models import (
     RecallWay,
 )
 from forge.kernel.clock import now
+from forge.terminal.asking import be_sure
 from forge.terminal.choice import choose, is_id
 from forge.terminal.client import Client, connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, yes_option
 from forge.terminal.output import console, print_json, table, words
 from forge.terminal.text import ago, clean
 
@@ -105,7 +106,7 @@ def unpin(bot: str, memory: str, as_json: bool) -> None:
 @click.argument("bot")
 @click.argument("memory", required=False)
 @click.option("--all", "every", is_flag=True, help="Everything it remembers.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 def forget(bot: str, memory: str | None, every: bool, yes: bool, as_json: bool) -> None:
     """Let BOT forget a MEMORY for good, or --all of them."""
@@ -116,7 +117,7 @@ def forget(bot: str, memory: str | None, every: bool, yes: bool, as_json: bool) 
             forgotten: Memory | Forgotten = client.delete(_find(client, bot, memory), Memory)
         else:
             if not yes:
-                click.confirm(f"Let {clean(bot)} forget everything?", abort=True, err=True)
+                be_sure(f"Let {clean(bot)} forget everything?")
             forgotten = client.delete(_where(client, bot), Forgotten)
     if as_json:
         print_json(forgotten)

@@ -9,6 +9,7 @@ from forge.bots.versions.drafts import Draft, base_of
 from forge.bots.versions.models import FileDiff, FileState, FileVersion, FileVersionDetail
 from forge.bots.versions.naming import FILES, typed
 from forge.bots.versions.show import diff_text, history_table, place_of
+from forge.terminal.asking import be_sure
 from forge.terminal.client import Client, connect
 from forge.terminal.given import read_source
 from forge.terminal.options import json_option
@@ -169,7 +170,7 @@ def accept(bot: str, file: str, yes: bool, message: str, as_json: bool) -> None:
         state = client.get(where, FileState)
         if state.diff and not yes:
             console(stderr=True).print(diff_text(state.diff))
-            click.confirm("Accept this?", abort=True, err=True)
+            be_sure("Accept this?")
         if not state.is_accepted:
             state = client.post(f"{where}/accept", FileState, {"hash": state.hash, "message": message})
     _print_saved(state, as_json=as_json)
