@@ -100,7 +100,7 @@ def a_settings_folder(data_dir: Path) -> None:
 )
 def test_what_is_broken_is_named_and_left_as_it_is(spoil: Callable[[Path], None], said: str, data_dir: Path):
     spoil(data_dir)
-    kept = (data_dir / "forge.db").read_bytes() if spoil in (garbage, truncated, overwritten) else None
+    kept = (data_dir / "forge.db").read_bytes() if (data_dir / "forge.db").is_file() else None
     told = Terminal(data_dir)("serve", "--port", "0")
     assert (told.code, said in told.err, "Traceback" in told.err) == (2, True, False), told.err
     assert kept is None or (data_dir / "forge.db").read_bytes() == kept
@@ -179,6 +179,16 @@ def test_what_the_system_refuses_is_explained(error: OSError, kind: type[Excepti
     assert isinstance(told, kind)
     assert words in str(told)
     assert told.hint
+
+
+def test_a_disk_that_fills_up_while_the_database_is_copied_for_a_migration_is_named():
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    told = explain(SETTINGS, full)
+    assert (type(told), str(told)) == (
+        Unavailable,
+        "The database /data/forge.db cannot grow: the disk is full.",
+    )
 
 
 def test_a_postgresql_that_is_away_is_said_in_a_line(tmp_path: Path):

@@ -111,6 +111,7 @@ def test_every_table_has_a_place_in_the_metadata():
 async def test_a_write_that_is_cancelled_twice_leaves_no_lock_behind(tmp_path: Path):
     """SQLite closes a connection only in name while somebody refers to one of its statements, as a traceback does."""
     store = Store(f"sqlite:///{tmp_path / 'notes.db'}")
+    await store.use_write_ahead_log()
     async with store.begin() as tx:
         await tx.connection.run_sync(notes.metadata.create_all)
     many = (

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import socket
+import sqlite3
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from pathlib import Path
@@ -91,7 +92,7 @@ async def _opened(
         try:
             opening = open_forge(settings, address, terminal=terminal, role=role)
             forge = await stack.enter_async_context(opening)
-        except (OSError, SQLAlchemyError) as error:
+        except (OSError, SQLAlchemyError, sqlite3.Error) as error:
             raise explain(settings, error) from error
         yield forge
 

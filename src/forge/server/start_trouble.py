@@ -30,9 +30,11 @@ _SQLITE: dict[int, tuple[type[ConfigError] | type[Unavailable], str, str]] = {
 }
 
 
-def explain(settings: Settings, error: OSError | SQLAlchemyError) -> ForgeError:
+def explain(settings: Settings, error: OSError | SQLAlchemyError | sqlite3.Error) -> ForgeError:
     if isinstance(error, OSError):
         return _system(settings, error)
+    if isinstance(error, sqlite3.Error):  # of the copy that is made before a migration
+        return _sqlite(settings, error)
     original = error.orig if isinstance(error, DBAPIError) else None
     if isinstance(original, sqlite3.Error):
         return _sqlite(settings, original)

@@ -22,7 +22,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from sqlalchemy.pool import AsyncAdaptedQueuePool
 
 _SQLITE_PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",  # a commit survives power loss, not only kill -9
     "PRAGMA busy_timeout=30000",
     "PRAGMA foreign_keys=ON",
@@ -128,6 +127,13 @@ class Store:
         async with self._reader.connect() as connection, connection.begin():
             yield Tx(connection)
 
+    async def use_write_ahead_log(self) -> None:
+        """SQLite keeps it in the file for good: so only once that is known to be ours."""
+        if self.is_sqlite:
+            async with self._writer.connect() as connection:
+                pooled = await connection.get_raw_connection()
+                await connection.run_sync(lambda _: _write_ahead(pooled.dbapi_connection))
+
     async def size_bytes(self) -> int:
         async with self.read() as tx:
             return (await tx.execute(sa.text(_SIZE[self.kind]))).scalar_one()
@@ -159,8 +165,20 @@ def is_disk_full(error: Exception) -> bool:
     return getattr(original, "sqlstate", None) == _POSTGRESQL_FULL
 
 
-def configure_sqlite(connection: Any, _record: Any) -> None:
-    """Set up a new SQLite connection; also used by the run engine's own connections to the same file."""
+def configure_sqlite(connection: Any, record: Any) -> None:
+    """Set up a new connection to a file that is ours, as those of the run engine are."""
+    _write_ahead(connection)
+    _configure(connection, record)
+
+
+def _write_ahead(connection: Any) -> None:
+    """Not within a transaction."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.close()
+
+
+def _configure(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     for pragma in _SQLITE_PRAGMAS:
         cursor.execute(pragma)
@@ -182,7 +200,7 @@ def _sqlite_engine(url: sa.URL, *, begin: str, connections: int) -> AsyncEngine:
         pool_size=connections,
         max_overflow=0,
     )
-    event.listen(engine.sync_engine, "connect", configure_sqlite)
+    event.listen(engine.sync_engine, "connect", _configure)
 
     def emit_begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(begin)

@@ -25,11 +25,9 @@ def revisions() -> list[str]:
 
 
 async def migrate(store: Store) -> None:
-    """Refuses a schema newer than the code; backs SQLite up before it changes anything."""
+    """Refuses a schema newer than the code, or not ours; backs SQLite up before it changes anything."""
     known = revisions()
     current = await current_revision(store)
-    if current == known[-1]:
-        return
     if current == UNFINISHED:
         raise unfinished_restore("this database")
     if current is not None and current not in known:
@@ -42,6 +40,9 @@ async def migrate(store: Store) -> None:
             [f"{store.path} is a database of another program (it has a table {tables[0]!r})."],
             hint="Move it away, or use another data directory: FORGE_DATA_DIR",
         )
+    await store.use_write_ahead_log()
+    if current == known[-1]:
+        return
     if current is not None and store.path:
         log.info("backed up the database to %s", backup(store.path, current))
     importlib.import_module("alembic.command")  # takes a while, and PostgreSQL ends transactions that idle
