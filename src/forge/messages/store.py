@@ -110,8 +110,8 @@ def _reached(bot_id: str) -> sa.ColumnElement[bool]:
     )
 
 
-async def count_since(
-    tx: Tx, sender_bot_id: str, bot_ids: Collection[str], since: datetime
+async def count_between(
+    tx: Tx, sender_bot_id: str, bot_ids: Collection[str], since: datetime, until: datetime
 ) -> dict[str, int]:
     """How many messages one bot has sent to each of these."""
     found = await tx.execute(
@@ -120,6 +120,7 @@ async def count_since(
         .where(
             bot_messages.c.sender_bot_id == sender_bot_id,
             bot_messages.c.created_at > since,
+            bot_messages.c.created_at <= until,
             bot_deliveries.c.bot_id.in_(bot_ids),
         )
         .group_by(bot_deliveries.c.bot_id)

@@ -4,14 +4,13 @@ Locks are taken in one order (runs from parent to child, gates, run streams, and
 all, just before the commit), so that two writers never wait for each other.
 """
 
-import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from forge.events.log import EventLog
 from forge.events.models import EventData
-from forge.kernel.clock import now
+from forge.kernel.clock import deadline, now
 from forge.runs import store
 from forge.runs.engine import Engine
 from forge.runs.models import (
@@ -209,9 +208,8 @@ class Journal:
 
     async def until_settled(self, gate: Gate) -> Gate:
         """Wait for its answer, or until its time is over."""
-        seconds = max(0.0, (gate.expires_at - now()).total_seconds()) if gate.expires_at else None
         try:
-            async with asyncio.timeout(seconds):
+            async with deadline(gate.expires_at):
                 await self._until_answered(gate)
         except TimeoutError:
             pass  # whether it is over is for the database to say

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -201,10 +201,17 @@ async def insert_worker(tx: Tx, worker_id: str, host: str, pid: int) -> None:
     )
 
 
-async def touch_worker(tx: Tx, worker_id: str) -> bool:
-    """False when the lease was taken away: others hold us for dead."""
-    statement = sa.update(workers).where(workers.c.id == worker_id).values(seen_at=_database_time(tx))
-    return (await tx.execute(statement)).rowcount == 1
+async def touch_worker(tx: Tx, worker_id: str) -> tuple[datetime, datetime] | None:
+    """When it was seen before, and now, by the database's clock; None when the lease was taken away: others hold us
+    for dead."""
+    own = workers.c.id == worker_id
+    before = (
+        await tx.execute(sa.select(workers.c.seen_at).where(own).with_for_update())
+    ).scalar_one_or_none()
+    if before is None:
+        return None
+    touched = sa.update(workers).where(own).values(seen_at=_database_time(tx)).returning(workers.c.seen_at)
+    return before, (await tx.execute(touched)).scalar_one()
 
 
 async def expire_worker(tx: Tx, worker_id: str) -> None:
@@ -218,12 +225,12 @@ async def list_workers(tx: Tx) -> list[Worker]:
     return [Worker.model_validate(dict(row)) for row in found.mappings()]
 
 
-async def silent_workers(tx: Tx, lease_s: float | None) -> list[str]:
-    """Workers that said goodbye; with `lease_s` also those whose lease is over, by the database's clock: machines
-    may disagree about the time."""
+async def silent_workers(tx: Tx, at: datetime | None, lease: timedelta) -> list[str]:
+    """Workers that said goodbye; with the time of the database's clock (machines may disagree) also those whose lease
+    is over: those from later spoke last before it was set back."""
     is_gone = workers.c.seen_at <= LONG_AGO
-    if lease_s is not None:
-        is_gone |= workers.c.seen_at < _database_time(tx) - sa.func.make_interval(0, 0, 0, 0, 0, 0, lease_s)
+    if at is not None:
+        is_gone |= sa.not_(workers.c.seen_at.between(at - lease, at + lease))
     return list((await tx.execute(sa.select(workers.c.id).where(is_gone))).scalars())
 
 

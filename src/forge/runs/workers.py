@@ -9,6 +9,7 @@ import logging
 import os
 import socket
 import time
+from datetime import datetime, timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -61,24 +62,31 @@ class Lease:
         if self._database.is_sqlite:
             return
         async with self._database.begin() as tx:
-            is_known = await store.touch_worker(tx, self._id)
-        if not is_known:
+            touched = await store.touch_worker(tx, self._id)
+        if touched is None:
             log.warning("this worker was silent for too long and was buried; it comes back")
             await self.take()
-        if not is_known or time.monotonic() - self._last_beat > LEASE_S:
-            self._patient_until = time.monotonic() + LEASE_S
-        self._last_beat = time.monotonic()
+        last_beat, self._last_beat = self._last_beat, time.monotonic()
+        passed_s = self._last_beat - last_beat
+        if touched is None or passed_s > LEASE_S or _was_set(*touched, passed_s):
+            self._patient_until = self._last_beat + LEASE_S
         await self._executor.stop_cancelled()
-        await self._bury_silent()
+        await self._bury_silent(touched[1] if touched else None)
 
-    async def _bury_silent(self) -> None:
+    async def _bury_silent(self, at: datetime | None) -> None:
         """Those who said goodbye at once; those who fell silent only if we ourselves were not: after an outage of
-        the database everybody looks dead, and is not."""
-        lease_s = LEASE_S if time.monotonic() > self._patient_until else None
+        the database, or when its clock was set, everybody looks dead, and is not."""
+        is_patient = time.monotonic() <= self._patient_until
         async with self._database.read() as tx:
-            silent = [other for other in await store.silent_workers(tx, lease_s) if other != self._id]
+            silent = await store.silent_workers(tx, None if is_patient else at, timedelta(seconds=LEASE_S))
+            silent = [other for other in silent if other != self._id]
         for other in silent:
             count = await self._engine.take_over(other)
             log.warning("worker %s is gone; %d of its runs go back to the queue", other, count)
             async with self._database.begin() as tx:
                 await store.remove_worker(tx, other)
+
+
+def _was_set(before: datetime, at: datetime, passed_s: float) -> bool:
+    """The clock of the database, while so much time passed."""
+    return abs((at - before).total_seconds() - passed_s) > LEASE_S / 2

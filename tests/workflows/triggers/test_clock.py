@@ -58,6 +58,27 @@ async def test_after_a_pause_it_catches_up_as_it_says(house: House, catch_up: st
     assert (await house.view(workflow_id)).next_at == at("2026-01-01T13:00:00")
 
 
+async def test_a_clock_that_was_set_back_keeps_no_schedule_waiting_and_starts_nothing_twice(house: House):
+    workflow_id = await house.save(cron())
+    await house.set_next_at(workflow_id, at("2026-01-01T11:00:00"))
+    await run_at(house, at("2026-01-01T12:00:01"))
+    await CronClock(house.launch).put_back(at("2026-01-01T09:30:00"))
+    assert (await house.view(workflow_id)).next_at == at("2026-01-01T10:00:00")
+    for hour in (10, 11, 12, 13):
+        await run_at(house, at(f"2026-01-01T{hour}:00:01"))
+    assert scheduled(await house.runs()) == [at(f"2026-01-01T{hour}:00:00") for hour in (12, 10, 11, 13)]
+
+
+async def test_a_clock_that_is_set_back_is_noticed(house: House):
+    workflow_id = await house.save(cron())
+    moments = iter([at("2026-01-01T12:30:00")] * 3)
+    clock = CronClock(house.launch, clock=lambda: next(moments, at("2026-01-01T09:30:00")))
+    await house.set_next_at(workflow_id, at("2026-01-01T13:00:00"))
+    async with in_background(clock.tick_on(), "schedules"), asyncio.timeout(60):
+        while (await house.view(workflow_id)).next_at != at("2026-01-01T10:00:00"):
+            await asyncio.sleep(0.05)
+
+
 async def test_of_too_many_the_latest_are_started_and_that_is_said_until_the_next_one(house: House):
     workflow_id = await house.save(cron("minutely", "all"))
     await house.set_next_at(workflow_id, at("2026-01-01T00:00:00"))

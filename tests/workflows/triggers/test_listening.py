@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -239,6 +240,16 @@ async def test_events_do_not_start_a_workflow_more_often_than_it_can_bear(house:
         await looked(house, await tell(house, *(bot() for _ in range(MOST_A_MINUTE + 3))))
     assert len(await house.runs(workflow_id)) == MOST_A_MINUTE
     assert [event.data["reason"] for event in await house.told("workflow.refused")] == [TOO_OFTEN]
+
+
+async def test_runs_from_before_the_clock_was_set_back_are_not_of_this_minute(house: House, runs: Runs):
+    workflow_id = await house.save(trigger("bot.changed"))
+    async with listening(house, runs):
+        await looked(house, await tell(house, *(bot() for _ in range(MOST_A_MINUTE))))
+        async with house.store.begin() as tx:
+            await tx.execute(sa.update(workflow_runs).values(created_at=now() + timedelta(hours=3)))
+        await looked(house, await tell(house, bot()))
+    assert len(await house.runs(workflow_id)) == MOST_A_MINUTE + 1
 
 
 async def test_talk_with_a_bot_counts_as_done_by_the_runs_that_go_on(house: House, runs: Runs):

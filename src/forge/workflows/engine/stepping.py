@@ -6,13 +6,14 @@ import logging
 import random
 import time
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
 from forge.errors import ForgeError
-from forge.kernel.clock import now
+from forge.kernel.clock import now, sleep_until
+from forge.kernel.misfit import first_misfit
 from forge.runs.models import Problem
 from forge.store.outage import survives_outage
 from forge.workflows.correcting import put_secrets_back
@@ -165,10 +166,9 @@ class Stepping:
         try:
             return type(config).model_validate(ready)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
+            misfit = first_misfit(error)
             raise StepError(
-                "template", f"{where} cannot be used once it is filled in: {first['msg']}."
+                "template", f"{misfit.where} cannot be used once it is filled in: {misfit.message}."
             ) from error
 
     def _call(self, row: StepRow) -> LiveCall:
@@ -208,10 +208,10 @@ class Stepping:
 
     async def _pause(self, row: StepRow) -> StepRow:
         """Counted from when it failed, whatever restarts happen meanwhile."""
-        last, ended_at = row.attempts[-2], row.summary.finished_at or now()
-        due = ended_at + timedelta(seconds=last.retry_in_s or 0.0)
+        delay_s, ended_at = row.attempts[-2].retry_in_s or 0.0, row.summary.finished_at or now()
+        due = ended_at + timedelta(seconds=delay_s)
         with self._ground.pace.waiting(due, works=False):
-            await asyncio.sleep(_seconds_until(due))
+            await sleep_until(due, longest_s=delay_s)
         return row.moved(attempt=row.attempts[-1].number, finished_at=None, error=None)
 
     async def _complete(self, row: StepRow, done: Done) -> StepRow:
@@ -295,7 +295,3 @@ def _checked(done: Done) -> Done:
 def _hidden(marks: SecretMarks, problem: Problem) -> Problem:
     message, hint = marks.shown(problem.message), marks.shown(problem.hint)
     return problem.model_copy(update={"message": message, "hint": hint})
-
-
-def _seconds_until(moment: datetime) -> float:
-    return max(0.0, (moment - now()).total_seconds())

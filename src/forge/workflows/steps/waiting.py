@@ -1,9 +1,9 @@
 """Waiting for a time. It is counted from when the step began, whatever restarts happen meanwhile."""
 
-import asyncio
+import math
 from datetime import datetime, timedelta
 
-from forge.kernel.clock import now
+from forge.kernel.clock import now, sleep_until
 from forge.workflows.definition.models import LONGEST_S, WaitConfig
 from forge.workflows.engine.hands import Done, StepCall, StepError
 
@@ -14,7 +14,7 @@ class WaitHand:
         until = _until(config, began)
         if until > now():
             async with call.waits(f"Until {spoken(until, now())}.", until):
-                await asyncio.sleep((until - now()).total_seconds())
+                await sleep_until(until, longest_s=_longest_s(config, until, began))
         return Done({"type": "wait", "waited_secs": round(max(0.0, (now() - began).total_seconds()), 3)})
 
 
@@ -23,6 +23,11 @@ def spoken(moment: datetime, at: datetime) -> str:
     there, here = moment.astimezone(), at.astimezone()
     clock = f"{there:%H:%M %Z}" if there.second == 0 else f"{there:%H:%M:%S %Z}"
     return clock if there.date() == here.date() else f"{there.day} {there:%B %Y}, {clock}"
+
+
+def _longest_s(config: WaitConfig, until: datetime, began: datetime) -> float:
+    """So many seconds are never more, also when the clock is set back."""
+    return math.inf if config.until is not None else (until - began).total_seconds()
 
 
 def _until(config: WaitConfig, began: datetime) -> datetime:

@@ -70,9 +70,24 @@ class CronClock:
 
     async def tick_on(self) -> None:
         """Runs until cancelled."""
+        seen_at = None
         while True:
+            at = self.clock()
+            if seen_at is None or at < seen_at:
+                await self.put_back(at)
+            seen_at = at
             wait_s = await self._look()
             await asyncio.sleep(wait_s)
+
+    @survives_outage
+    async def put_back(self, at: datetime) -> None:
+        """When the clock was set back, what comes next was planned too late. A time that was started already is known
+        by its run, and is not started again."""
+        async with self.launch.database.read() as tx:
+            schedules = await store.list_live(tx, TriggerType.CRON)
+        for trigger in schedules:
+            if trigger.next_at is not None and (next_at := _next_after(trigger, at)) < trigger.next_at:
+                await self._move(trigger, _moving(trigger, next_at))
 
     @survives_outage
     async def _look(self) -> float:
@@ -113,10 +128,19 @@ class CronClock:
             await asyncio.sleep(LONGEST_NAP_S)
 
     async def _move(self, trigger: TriggerRow, moving: Also) -> None:
-        """Nothing to start: what was missed is left out."""
+        """Nothing to start."""
         async with self.launch.database.begin() as tx:
             if await store.lock_workflow(tx, trigger.workflow_id):
                 await moving(tx)
+
+
+def _next_after(trigger: TriggerRow, at: datetime) -> datetime:
+    """One that cannot be read is looked at now, and refused."""
+    try:
+        config = CronTrigger.model_validate(trigger.config)
+        return read_schedule(config.schedule, config.timezone).next_after(at)
+    except (Invalid, ValueError):
+        return at
 
 
 def _read(trigger: TriggerRow, at: datetime) -> Occurrence:

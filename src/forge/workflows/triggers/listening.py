@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 PAUSE_S = 0.5
 TOO_DEEP = f"It would be the end of a chain of more than {MAX_DEPTH} runs that caused one another."
 
+MINUTE = timedelta(minutes=1)
 MOST_A_MINUTE = 120
 TOO_OFTEN = f"Events started it {MOST_A_MINUTE} times within a minute; what else happened is left out."
 
@@ -167,9 +168,9 @@ class Listener:
 
     async def _is_too_often(self, trigger: TriggerRow) -> bool:
         """Workflows that answer each other's events multiply."""
-        since = now() - timedelta(minutes=1)
+        at = now()
         async with self.launch.database.read() as tx:
-            return await store.count_by_events(tx, trigger.workflow_id, since) >= MOST_A_MINUTE
+            return await store.count_by_events(tx, trigger.workflow_id, at - MINUTE, at) >= MOST_A_MINUTE
 
 
 def _concerns(trigger: TriggerRow, config: EventTrigger, around: Circumstances) -> bool:

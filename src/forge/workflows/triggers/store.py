@@ -172,11 +172,12 @@ async def has_live_events(tx: Tx, account_id: str, *, but: str) -> bool:
     return any(row.workflow_id != but for row in rows)
 
 
-async def count_by_events(tx: Tx, workflow_id: str, since: datetime) -> int:
-    """How many runs events have started."""
+async def count_by_events(tx: Tx, workflow_id: str, since: datetime, until: datetime) -> int:
+    """How many runs events have started. What is from later was started before the clock was set back."""
     query = sa.select(sa.func.count()).where(
         workflow_runs.c.workflow_id == workflow_id,
         workflow_runs.c.created_at > since,
+        workflow_runs.c.created_at <= until,
         workflow_runs.c.trigger == TriggerType.EVENT.value,
     )
     return (await tx.execute(query)).scalar_one()

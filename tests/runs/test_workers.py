@@ -1,0 +1,72 @@
+"""Leases while somebody sets the clock of the database."""
+
+import asyncio
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from tests.conftest import NewDatabase
+from tests.support.engine import open_engine
+
+from forge.runs import store as runs_store
+from forge.runs.tables import workers
+from forge.store.engine import Store
+
+pytestmark = pytest.mark.anyio
+
+HOURS = timedelta(hours=3)
+
+
+@pytest.fixture
+def url(new_database: NewDatabase, tmp_path: Path) -> str:
+    return new_database("postgresql", tmp_path)
+
+
+async def add_worker(store: Store, name: str) -> None:
+    async with store.begin() as tx:
+        await runs_store.insert_worker(tx, name, "elsewhere", 1)
+
+
+async def set_clock(store: Store, by: timedelta, *names: str) -> None:
+    """Seen from there: what was noted before is as much older."""
+    update = sa.update(workers).values(seen_at=workers.c.seen_at - sa.literal(by, sa.Interval()))
+    async with store.begin() as tx:
+        await tx.execute(update.where(workers.c.id.in_(names)) if names else update)
+
+
+async def seen(store: Store) -> dict[str, datetime]:
+    async with store.read() as tx:
+        return {worker.id: worker.seen_at for worker in await runs_store.list_workers(tx)}
+
+
+async def beats(store: Store, times: int) -> None:
+    """Until the worker under test has looked at the others so often."""
+    for _ in range(times):
+        before = await seen(store)
+        async with asyncio.timeout(60):
+            while all(before.get(name) == at for name, at in (await seen(store)).items()):
+                await asyncio.sleep(0.05)
+
+
+async def test_a_clock_that_is_set_forward_buries_nobody_who_lives(url: str):
+    store = Store(url)
+    async with open_engine(store):
+        await beats(store, 8)  # no longer patient as after a start
+        await add_worker(store, "other")
+        await set_clock(store, HOURS)
+        await beats(store, 2)
+        async with store.begin() as tx:
+            assert await runs_store.touch_worker(tx, "other") is not None
+    await store.close()
+
+
+async def test_who_died_before_the_clock_was_set_back_is_found(url: str):
+    store = Store(url)
+    async with open_engine(store):
+        await add_worker(store, "dead")
+        await set_clock(store, -HOURS, "dead")
+        async with asyncio.timeout(60):
+            while "dead" in await seen(store):
+                await asyncio.sleep(0.05)
+    await store.close()
