@@ -2,12 +2,14 @@
 
 import contextlib
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import psycopg
 from psycopg import sql
 
+from forge.backup.describing import describe
 from forge.backup.models import DatabaseCopy, TableCopy
 from forge.errors import NotFound, Unavailable
 from forge.runs.engine_tables import SCHEMA as ENGINE_SCHEMA
@@ -40,8 +42,7 @@ def copy_database(connection: Connection, folder: Path) -> DatabaseCopy:
     connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
     connection.read_only = True
     own, engine = tables_of(connection, "forge"), tables_of(connection, "engine")
-    names = {table.name for table in own}
-    if not names:
+    if not own:
         raise NotFound("There is nothing in the database yet.", hint="Start Forge once: forge serve")
     for table in (*own, *engine):
         statement = sql.SQL("COPY {} ({}) TO STDOUT").format(place(table), columns(table))
@@ -52,21 +53,12 @@ def copy_database(connection: Connection, folder: Path) -> DatabaseCopy:
         ):
             for data in copy:
                 file.write(data)
-    return DatabaseCopy(
-        kind="postgresql",
-        revision=_values(connection, "SELECT version_num FROM alembic_version")[0],
-        engine_revision=_values(connection, "SELECT version FROM dbos.dbos_migrations")[0]
-        if engine
-        else None,
+    return describe(
+        "postgresql",
+        partial(_values, connection),
+        {table.name for table in own},
+        engine=f"{ENGINE_SCHEMA}.dbos_migrations" if engine else None,
         tables=[*own, *engine],
-        secrets=_values(
-            connection,
-            "SELECT CASE scope WHEN '' THEN name ELSE name || ' of ' || scope END FROM secrets "
-            "WHERE scope <> 'forge:vault' ORDER BY scope, name",
-        ),
-        outside=_values(connection, "SELECT path FROM workspaces WHERE path IS NOT NULL ORDER BY 1")
-        if "workspaces" in names
-        else [],
     )
 
 

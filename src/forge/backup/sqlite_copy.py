@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+from forge.backup.describing import describe
 from forge.backup.models import DatabaseCopy
 from forge.errors import Unavailable
 from forge.store.schema import copy_sqlite
@@ -26,21 +27,9 @@ def copy_database(source: Path, target: Path) -> DatabaseCopy:
 
 
 def _described(copy: sqlite3.Connection) -> DatabaseCopy:
-    tables = {name for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    engine = _values(copy, "SELECT version FROM dbos_migrations") if "dbos_migrations" in tables else []
-    outside = "SELECT path FROM workspaces WHERE path IS NOT NULL ORDER BY 1"
-    return DatabaseCopy(
-        kind="sqlite",
-        revision=_values(copy, "SELECT version_num FROM alembic_version")[0],
-        engine_revision=engine[0] if engine else None,
-        secrets=_values(
-            copy,
-            "SELECT CASE scope WHEN '' THEN name ELSE name || ' of ' || scope END FROM secrets "
-            "WHERE scope <> 'forge:vault' ORDER BY scope, name",
-        ),
-        outside=_values(copy, outside) if "workspaces" in tables else [],
-    )
+    def ask(query: str) -> list[Any]:
+        return [value for (value,) in copy.execute(query)]
 
-
-def _values(copy: sqlite3.Connection, query: str) -> list[Any]:
-    return [value for (value,) in copy.execute(query)]
+    tables = set(ask("SELECT name FROM sqlite_master WHERE type = 'table'"))
+    engine = "dbos_migrations" if "dbos_migrations" in tables else None
+    return describe("sqlite", ask, tables, engine=engine)
