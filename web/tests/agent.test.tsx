@@ -24,7 +24,7 @@ function Pieces({ events, isOver = false }: { events: Event[]; isOver?: boolean 
 const command = (id: string, command: string) => asked(id, "run_tests", { command });
 
 test("a call is one line: what for, what came of it, how well it was locked in, how long it took", () => {
-  const detail = { passed: 10, failed: 2, skipped: 0, sandbox: "partial", end: "exited" };
+  const detail = { passed: 10, failed: 2, skipped: 0, sandbox: "partial", end: "exited" } as const;
   const used = { name: "run_tests", is_error: true, summary: "10 passed, 2 failed, 0 skipped", detail };
   render(
     <Pieces

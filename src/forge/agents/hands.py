@@ -103,7 +103,7 @@ class Hands:
             role=spec.role,
             tools=spec.equipped(skills).tools.names,
             limits=spec.limits,
-            sandbox=report.level.value,
+            sandbox=report.level,
             skills=skills,
         )
         found = [skill.model_dump(mode="json") for skill in skills]

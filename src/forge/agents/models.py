@@ -9,6 +9,7 @@ from forge.events.models import EventData
 from forge.llm.listening import DeltaKind
 from forge.llm.messages import StopReason
 from forge.llm.models import Role, Usage
+from forge.sandbox.models import End, Level
 
 
 class AgentEnd(StrEnum):
@@ -70,15 +71,15 @@ class ToolDetail(BaseModel):
     """Whether a file is different now."""
     argv: list[str] | None = None
     exit_code: int | None = None
-    end: str | None = None
-    """How a command ended: exited, timeout, memory …"""
+    end: End | None = None
+    """How a command ended."""
     passed: int | None = None
     failed: int | None = None
     skipped: int | None = None
     matches: int | None = None
     truncated: bool | None = None
-    sandbox: str | None = None
-    """The level a command ran at: isolated, partial, none."""
+    sandbox: Level | None = None
+    """The level a command ran at."""
     fetched: list[str] | None = None
     """Packages that came through the registry gateway."""
     skill: str | None = None
@@ -143,7 +144,7 @@ class AgentStarted(EventData):
     role: Role
     tools: list[str]
     limits: AgentLimits
-    sandbox: str
+    sandbox: Level
     skills: list[NearbySkill] = Field(default_factory=list[NearbySkill])
 
 

@@ -56,12 +56,12 @@ def detail_of(argv: tuple[str, ...], outcome: Outcome, counts: Counts | None = N
     return ToolDetail(
         argv=list(argv),
         exit_code=outcome.exit_code,
-        end=outcome.end.value,
+        end=outcome.end,
         passed=counts.passed if counts else None,
         failed=counts.failed if counts else None,
         skipped=counts.skipped if counts else None,
         truncated=outcome.stdout.truncated or outcome.stderr.truncated,
-        sandbox=outcome.level.value,
+        sandbox=outcome.level,
         fetched=list(outcome.fetched) or None,
     )
 

@@ -17,10 +17,12 @@ from forge.llm.models import MICROS
 from forge.runs.models import GateOpened, RunFailed
 from forge.runs.show import gate_page, problem_text
 from forge.runs.watched import fact_of
+from forge.sandbox.models import Level
 from forge.terminal.output import words
 from forge.terminal.text import clean
 
 FAINT = "bright_black"
+_LEVELS = {Level.ISOLATED: "isolated", Level.PARTIAL: "partly isolated", Level.NONE: "not isolated"}
 
 
 class Transcript:
@@ -51,7 +53,7 @@ class Transcript:
                 pass
 
     def _started(self, fact: AgentStarted) -> None:
-        self._out.print(words(f"{fact.role.value}, commands {_level(fact.sandbox)}", FAINT))
+        self._out.print(words(f"{fact.role.value}, commands {_LEVELS[fact.sandbox]}", FAINT))
         for skill in fact.skills:
             wrong = f", which cannot be used: {skill.problem}" if skill.problem else ""
             self._out.print(words(f"· skill {skill.name} in {skill.folder}{wrong}", FAINT))
@@ -72,7 +74,3 @@ class Transcript:
         cost = f"${result.cost_micros / MICROS:.4f}"
         text = f"{result.end.value} after {result.turns} turns, {result.tool_calls} tool calls, {cost}"
         self._out.print(words(text, FAINT))
-
-
-def _level(level: str) -> str:
-    return {"isolated": "isolated", "partial": "partly isolated", "none": "not isolated"}.get(level, level)

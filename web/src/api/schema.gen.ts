@@ -2720,8 +2720,7 @@ export interface components {
             /** Tools */
             tools: string[];
             limits: components["schemas"]["AgentLimits"];
-            /** Sandbox */
-            sandbox: string;
+            sandbox: components["schemas"]["Level"];
             /** Skills */
             skills?: components["schemas"]["NearbySkill"][];
         };
@@ -4111,6 +4110,12 @@ export interface components {
          * @enum {string}
          */
         Due: "ask" | "write";
+        /**
+         * End
+         * @description Why a command ended.
+         * @enum {string}
+         */
+        End: "exited" | "not_started" | "timeout" | "cpu" | "memory" | "processes" | "file_size" | "disk" | "inodes";
         /**
          * EntryKind
          * @enum {string}
@@ -9593,8 +9598,7 @@ export interface components {
             argv?: string[] | null;
             /** Exit Code */
             exit_code?: number | null;
-            /** End */
-            end?: string | null;
+            end?: components["schemas"]["End"] | null;
             /** Passed */
             passed?: number | null;
             /** Failed */
@@ -9605,8 +9609,7 @@ export interface components {
             matches?: number | null;
             /** Truncated */
             truncated?: boolean | null;
-            /** Sandbox */
-            sandbox?: string | null;
+            sandbox?: components["schemas"]["Level"] | null;
             /** Fetched */
             fetched?: string[] | null;
             /** Skill */
