@@ -32,10 +32,8 @@ class LoopGuard:
         if message.sender_bot_id is None or not recipients:
             return
         await self._bots.hold(tx, message.sender_bot_id)
-        ids, at = (
-            [bot.id for bot in recipients],
-            now(),
-        )  # what is from later was sent before the clock was set back
+        ids = [bot.id for bot in recipients]
+        at = now()  # what is from later was sent before the clock was set back
         counts = await store.count_between(tx, message.sender_bot_id, ids, at - WINDOW, at)
         for bot in recipients:
             if counts.get(bot.id, 0) >= MOST_MESSAGES:
