@@ -12,6 +12,7 @@ from forge.agents.prompts import WORKER, directive
 from forge.agents.spec import AgentSpec
 from forge.agents.tools import ToolBox, ToolContext
 from forge.agents.toolset import builder_tools
+from forge.kernel.text import cut
 from forge.llm.models import Role
 from forge.runs.context import RunContext
 from forge.runs.kinds import RunKind
@@ -60,5 +61,4 @@ class AgentKind:
 
 
 def _title(given: AgentInput) -> str:
-    first = given.task.strip().partition("\n")[0]
-    return first if len(first) <= TITLE_LENGTH else f"{first[: TITLE_LENGTH - 1]}…"
+    return cut(given.task.strip().partition("\n")[0], TITLE_LENGTH)

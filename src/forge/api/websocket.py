@@ -24,6 +24,7 @@ from forge.http.caller import Caller
 from forge.http.connection import Connection
 from forge.http.scope import Scope
 from forge.kernel.background import end
+from forge.kernel.misfit import first_misfit
 
 log = logging.getLogger(__name__)
 
@@ -140,8 +141,7 @@ def _parse(text: str) -> Subscribe | Unsubscribe:
     try:
         return ClientMessage.validate_json(text)
     except ValidationError as error:
-        problem = error.errors()[0]
-        if problem["type"] == "json_invalid":
+        misfit = first_misfit(error)
+        if misfit.kind == "json_invalid":
             raise Malformed("This message is not JSON.") from error
-        where = ".".join(str(part) for part in problem["loc"])
-        raise Invalid(f"{where}: {problem['msg']}") from error
+        raise Invalid(str(misfit)) from error

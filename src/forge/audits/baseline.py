@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from forge.audits.models import Finding, Known, Severity
 from forge.audits.paths import shown
 from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.kernel.misfit import first_misfit
 
 NAME = "audit_baseline.json"
 ACCEPTABLE = (Severity.FAIL, Severity.WARN)
@@ -66,9 +67,7 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
     try:
         file = BaselineFile.model_validate_json(snapshot.tree.read(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        return Baseline({}, f"{path} cannot be read: {shown(where) + ': ' if where else ''}{first['msg']}")
+        return Baseline({}, f"{path} cannot be read: {shown(str(first_misfit(error)))}")
     return Baseline({(one.check, one.fingerprint): one for one in file.findings})
 
 

@@ -12,6 +12,7 @@ from forge.audits.secrets.masking import masked
 from forge.audits.secrets.scanning import scan
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.kernel.hashing import hash_json
+from forge.kernel.text import cut
 
 MOST_EXCERPT = 200
 FINGERPRINT = 20
@@ -66,7 +67,7 @@ class Describer:
             return None
         line = lines[found.line - 1][: MOST_EXCERPT * 4]
         text = masked(line, scan(line)).strip()
-        return shown_text(text if len(text) <= MOST_EXCERPT else f"{text[: MOST_EXCERPT - 1]}…")
+        return shown_text(cut(text, MOST_EXCERPT))
 
     def _lines_of(self, path: str) -> list[bytes]:
         if path not in self._lines:

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from forge.kernel.misfit import first_misfit
 from forge.workspace.pattern import Glob
 
 CONFIG = "forge.json"
@@ -93,12 +94,12 @@ def read_project(data: bytes | None) -> Project:
     return Project(config, is_configured=True, problem=None)
 
 
-def _explain(problem: ValidationError) -> str:
-    error = problem.errors()[0]
-    where = ".".join(str(part)[:_MOST_SHOWN] for part in error["loc"])
-    if error["type"] == "extra_forbidden":
+def _explain(error: ValidationError) -> str:
+    misfit = first_misfit(error)
+    where = ".".join(str(part)[:_MOST_SHOWN] for part in misfit.path)
+    if misfit.kind == "extra_forbidden":
         return f"{CONFIG}: {where!r} is no key; audit knows {', '.join(AuditSettings.model_fields)}"
-    return f"{CONFIG}: {where + ': ' if where else ''}{error['msg']}"
+    return f"{CONFIG}: {where + ': ' if where else ''}{misfit.message}"
 
 
 def _is_glob(text: str) -> bool:

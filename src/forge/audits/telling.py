@@ -17,6 +17,7 @@ from forge.audits.models import (
     Finding,
 )
 from forge.events.models import Event, EventData
+from forge.kernel.text import cut
 
 PIECE_FINDINGS = 200
 PIECE_CHARACTERS = 200_000
@@ -94,7 +95,7 @@ def _summary(result: CheckResult) -> CheckSummary:
         code=result.code,
         name=result.name,
         result=result.result,
-        detail=result.detail if len(result.detail) <= MOST_DETAIL else f"{result.detail[: MOST_DETAIL - 1]}…",
+        detail=cut(result.detail, MOST_DETAIL),
         findings=len(result.findings),
         known=sum(finding.known is not None for finding in result.findings),
     )

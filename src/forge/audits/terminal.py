@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from forge.audits.formats.text import Paint, plain
 from forge.config import ClientSettings
 from forge.errors import ForgeError, Invalid
+from forge.kernel.misfit import first_misfit
 from forge.terminal.output import console
 
 COLOURS = {
@@ -39,9 +40,9 @@ def audit_errors() -> Generator[None]:
     except ForgeError as error:
         raise AuditImpossible(error.message, hint=error.hint) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        option = "--" + str(first["loc"][0]).replace("_", "-")
-        raise AuditImpossible(f"{option}: {first['msg']}") from error
+        misfit = first_misfit(error)
+        option = "--" + str(misfit.path[0]).replace("_", "-")
+        raise AuditImpossible(f"{option}: {misfit.message}") from error
 
 
 def codes(text: str | None) -> list[str]:

@@ -48,6 +48,7 @@ from forge.interview.models import (
 from forge.interview.phases import Mode
 from forge.interview.service import Interviews
 from forge.interview.state import Made, Speaker
+from forge.kernel.misfit import first_misfit
 
 log = logging.getLogger(__name__)
 
@@ -287,15 +288,14 @@ def _parse(text: str) -> Message:
     try:
         return _MESSAGE.validate_json(text)
     except ValidationError as error:
-        problem = error.errors()[0]
-        if problem["type"] == "json_invalid":
+        misfit = first_misfit(error)
+        if misfit.kind == "json_invalid":
             raise Malformed("This message is not JSON.") from error
-        if not problem["loc"]:
+        if not misfit.path:
             raise Malformed(
                 "There is no such message.", hint="Its `type` is one of start_bot, answer …"
             ) from error
-        where = ".".join(str(part) for part in problem["loc"])
-        raise Invalid(f"{where}: {problem['msg']}") from error
+        raise Invalid(str(misfit)) from error
 
 
 def _frame(kind: str, fact: InterviewTurned) -> str:

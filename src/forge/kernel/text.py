@@ -26,3 +26,14 @@ def whole_characters(text: str) -> str:
 def storable(text: str) -> str:
     """As any database takes it: what cannot be kept is replaced, and seen to be."""
     return whole_characters(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def cut(text: str, most: int) -> str:
+    """Its beginning, with a mark that more would follow."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def cut_line(text: str, most: int) -> str:
+    """The same on one line, and no blank before the mark."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

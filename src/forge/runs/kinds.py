@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from forge.errors import Invalid
 from forge.kernel.clock import now
+from forge.kernel.misfit import first_misfit
 from forge.runs.context import RunContext
 from forge.runs.models import Run, RunStatus
 
@@ -39,9 +40,9 @@ class RunKinds:
         try:
             checked = kind.input.model_validate(given)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in ("input", *first["loc"]))
-            raise Invalid(f"{where}: {first['msg']}", field=where) from error
+            misfit = first_misfit(error)
+            where = ".".join(map(str, ("input", *misfit.path)))
+            raise Invalid(f"{where}: {misfit.message}", field=where) from error
         return Run(
             id=run_id,
             kind=name,

@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any, cast
 
+from forge.kernel.text import cut
+
 _SHOWN = 80
 
 
@@ -53,5 +55,4 @@ def _told(expected: Any, found: Any, place: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return cut(json.dumps(value, ensure_ascii=False), _SHOWN)

@@ -2,6 +2,8 @@
 
 import re
 
+from forge.kernel.text import cut_line
+
 SECTIONS = (
     "soul",
     "identity",
@@ -44,5 +46,4 @@ def quoted(text: str) -> str:
 
 def on_one_line(text: str, most: int) -> str:
     """Quoted as well; what is too long ends with an ellipsis."""
-    line = " ".join(text.split())
-    return quoted(line if len(line) <= most else line[: most - 1].rstrip() + "…")
+    return quoted(cut_line(text, most))

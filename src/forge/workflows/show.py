@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.kernel.clock import now
+from forge.kernel.text import cut
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean, duration
 from forge.workflows.definition.models import (
@@ -184,8 +185,7 @@ def _what(config: Config) -> str:
             said = f"to {config.to or f'#{config.channel}'}"
         case _:
             said = str(getattr(config, _ABOUT[config.type]))
-    line = " ".join(said.split())
-    return line if len(line) <= MAX_WHAT else f"{line[: MAX_WHAT - 1]}…"
+    return cut(" ".join(said.split()), MAX_WHAT)
 
 
 def section(title: str, lines: Iterable[Text]) -> Iterator[Text]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.kernel.clock import now
+from forge.kernel.text import cut
 from forge.llm.show import dollars
 from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, problem_text
@@ -135,7 +136,7 @@ def value_text(value: JsonValue) -> str:
 def short_text(value: JsonValue) -> str:
     """In a line or a few; the beginning of what is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_SHORT else f"{text[: MAX_SHORT - 1]}…"
+    return cut(text, MAX_SHORT)
 
 
 def question_page(run_id: str, gate: Gate) -> RenderableType:

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Self, cast
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from forge.kernel.misfit import Misfit, first_misfit
+
 MOST_BYTES = 256 << 10
 """People write these; a larger one was made to keep somebody busy."""
 
@@ -189,8 +191,8 @@ def read_boundaries(data: bytes) -> Boundaries:
     try:
         return Boundaries.model_validate(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadBoundaries(_said(first), line_of(text, first["loc"])) from None
+        misfit = first_misfit(error)
+        raise BadBoundaries(_said(misfit), line_of(text, misfit.path)) from None
 
 
 def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -207,13 +209,13 @@ def _line_of_repeated(text: str, message: str) -> int | None:
     return text.count("\n", 0, at) + 1 if at >= 0 else None
 
 
-def _said(error: Any) -> str:
+def _said(misfit: Misfit) -> str:
     """`layers[1].forbidden[0].pattern: Input should be a valid string`."""
     where = ""
-    for part in cast(tuple[int | str, ...], error["loc"]):
+    for part in misfit.path:
         where += f"[{part}]" if isinstance(part, int) else f".{part}"
-    message = str(error["msg"]).removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
+    message = misfit.message.removeprefix("Value error, ")
+    if misfit.kind == "extra_forbidden":
         message = "is no key of this place"
     return f"{where.lstrip('.')}: {message}" if where else message
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from forge.audits.evidence.chain import Entry
+from forge.kernel.text import cut
 
 MOST_LISTED = 2_000
 """Names in one record; what is left out is counted."""
@@ -231,7 +232,7 @@ def exact_stamp(at: datetime) -> str:
 def fit(text: str, most: int = MOST_TEXT) -> str:
     """Text of others, as it can be written down: valid and not endless."""
     valid = text[: most + 1].encode("utf-8", "backslashreplace").decode()
-    return valid if len(valid) <= most else f"{valid[: most - 1]}…"
+    return cut(valid, most)
 
 
 def shorten(text: str, most: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from forge.audits.secrets.models import Hit
 from forge.audits.secrets.patterns import compiled
+from forge.kernel.text import cut
 
 MOST_SHOWN = 200
 _KEEP = 4
@@ -24,7 +25,7 @@ def masked(line: bytes, hits: Sequence[Hit]) -> str:
         first = len(shown) if first is None else first
         shown += _mask(line[hit.start : hit.end])
         at = _end(line, hit.end)
-    return _cut((shown + line[at:]).decode("utf-8", "replace"), first or 0)
+    return _around((shown + line[at:]).decode("utf-8", "replace"), first or 0)
 
 
 def name_of(secret: bytes) -> str:
@@ -43,6 +44,5 @@ def _end(line: bytes, at: int) -> int:
     return rest.end() if rest is not None and rest.start() == at else at
 
 
-def _cut(text: str, around: int) -> str:
-    text_after = text[max(0, around - MOST_SHOWN // 2) :].strip()
-    return text_after if len(text_after) <= MOST_SHOWN else f"{text_after[: MOST_SHOWN - 1]}…"
+def _around(text: str, at: int) -> str:
+    return cut(text[max(0, at - MOST_SHOWN // 2) :].strip(), MOST_SHOWN)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from forge.kernel.text import cut_line
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.messages import said
@@ -52,5 +53,4 @@ def tidy_title(text: str) -> str:
 
 def first_words(text: str) -> str:
     """A title until there is a better one."""
-    line = " ".join(text.split())
-    return line if len(line) <= MOST_TITLE else line[: MOST_TITLE - 1].rstrip() + "…"
+    return cut_line(text, MOST_TITLE)

@@ -7,6 +7,7 @@ from forge.agents.models import ToolOutcome
 from forge.agents.tools import arguments_of
 from forge.bots.chat.models import AnswerFacts, SkillUse, UseKind, UseState
 from forge.kernel.clock import now
+from forge.kernel.text import cut
 from forge.llm.messages import ToolCall
 from forge.skills.catalogue import READ_SKILL_FILE, RUN_SKILL, USE_SKILL
 from forge.skills.quoting import on_one_line, section
@@ -35,7 +36,7 @@ def begun(use_id: str, call: ToolCall) -> SkillUse | None:
         how=_HOW[call.name],
         path=str(asked["path"])[:300] if "path" in asked else None,
         state=UseState.RUNNING,
-        input=_cut(json.dumps(given, ensure_ascii=False), MOST_KEPT) if given is not None else "",
+        input=cut(json.dumps(given, ensure_ascii=False), MOST_KEPT) if given is not None else "",
         started_at=now(),
     )
 
@@ -45,7 +46,7 @@ def ended(use: SkillUse, outcome: ToolOutcome, duration_ms: int) -> SkillUse:
     return use.model_copy(
         update={
             "state": UseState.FAILED if outcome.is_error else UseState.DONE,
-            "output": _cut(said, MOST_KEPT),
+            "output": cut(said, MOST_KEPT),
             "duration_ms": duration_ms,
         }
     )
@@ -93,7 +94,3 @@ _ENDS = {
     UseState.DONE: "it gave",
     UseState.FAILED: "it failed",
 }
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

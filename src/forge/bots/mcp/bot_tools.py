@@ -19,6 +19,7 @@ from forge.bots.memory.models import Fact, Match, Memory, MemoryCategory
 from forge.bots.models import BotStatus, BotView
 from forge.config import ClientSettings
 from forge.errors import ForgeError, NotFound, Unauthenticated, Unavailable
+from forge.kernel.misfit import first_misfit
 from forge.terminal.client import connect
 
 LIST = "list_bots"
@@ -81,7 +82,7 @@ class BotTools:
         try:
             return await use(slug, arguments, tell)
         except ValidationError as error:
-            return failed(f"Error: The arguments do not fit: {_first_problem(error)}")
+            return failed(f"Error: The arguments do not fit: {first_misfit(error)}")
         except ForgeError as error:
             return failed(f"Error: {error.message} {error.hint or ''}".rstrip())
 
@@ -197,8 +198,3 @@ def _schema(shape: type[BaseModel]) -> dict[str, Any]:
     schema.pop("title", None)
     schema.pop("description", None)
     return schema
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from forge.kernel.text import cut_line
+
 LONGEST = 500
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _JOINER = "\N{ZERO WIDTH JOINER}"
@@ -11,8 +13,7 @@ _JOINER = "\N{ZERO WIDTH JOINER}"
 def plain(text: str, longest: int = LONGEST) -> str:
     """One line without anything that a person would not see: control characters, marks of direction, tags."""
     seen = "".join(" " if _is_hidden(character) else character for character in text)
-    line = " ".join(seen.split())
-    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
+    return cut_line(seen, longest)
 
 
 def _is_hidden(character: str) -> bool:

@@ -4,7 +4,7 @@ import json
 
 from pydantic import JsonValue
 
-from forge.kernel.text import storable
+from forge.kernel.text import cut, storable
 from forge.skills.execution import LogLine
 from forge.skills.host.hiding import Hidden
 from forge.telemetry.redaction import redact
@@ -38,5 +38,4 @@ class Lines:
     def _fit(self, message: str) -> str:
         """Hidden before it is cut: a part of a secret would not be recognised."""
         text = self._hidden(storable(message))
-        text = redact(text[: 2 * MOST_CHARACTERS])
-        return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
+        return cut(redact(text[: 2 * MOST_CHARACTERS]), MOST_CHARACTERS)

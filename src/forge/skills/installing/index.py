@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from forge.errors import Invalid
+from forge.kernel.misfit import first_misfit
 from forge.kernel.text import NO_NUL
 from forge.skills.models import SkillDescription, SkillKind, SkillName
 from forge.skills.relations.needs import Need
@@ -68,9 +69,8 @@ def read_index(data: bytes) -> Index:
     try:
         whole = _Whole.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise _no_index(f"{where}: {first['msg']}" if where else "it is not JSON") from error
+        misfit = first_misfit(error)
+        raise _no_index(str(misfit) if misfit.where else "it is not JSON") from error
     offers, problem = _offers(whole.skills)
     return Index(whole.name, offers, problem)
 
@@ -124,9 +124,8 @@ def _offers(entries: list[JsonValue]) -> tuple[list[Offer], str | None]:
         try:
             offer = Offer.model_validate(entry)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "it"
-            problems.append(f"skill {number}: {where[:100]}: {first['msg'][:200]}")
+            misfit = first_misfit(error)
+            problems.append(f"skill {number}: {misfit.where[:100] or 'it'}: {misfit.message[:200]}")
             continue
         if (offer.name, offer.version) in seen:
             problems.append(f"skill {number}: {offer.name} {offer.version} is listed twice")

@@ -10,6 +10,7 @@ from jsonschema_rs import RegexOptions, ValidationError, Validator, validator_fo
 from pydantic import JsonValue
 
 from forge.errors import Invalid
+from forge.kernel.text import cut
 
 MOST_FAULTS = 8
 LONGEST_FAULT = 300
@@ -88,8 +89,7 @@ def _candidates(answer: str) -> list[str]:
 
 def _told(error: ValidationError) -> str:
     where = "/".join(str(part) for part in error.instance_path)
-    told = f"{where}: {error.message}" if where else error.message
-    return told if len(told) <= LONGEST_FAULT else told[: LONGEST_FAULT - 1] + "…"
+    return cut(f"{where}: {error.message}" if where else error.message, LONGEST_FAULT)
 
 
 def _first_line(error: Exception) -> str:

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from forge.errors import ForgeError, NotFound
 from forge.kernel.hashing import hash_json
-from forge.kernel.text import storable, whole_characters
+from forge.kernel.text import cut, storable, whole_characters
 from forge.outgoing.client import Outgoing
 from forge.outgoing.errors import Refused, TooLate, TooLong, Unreachable, Unsendable
 from forge.outgoing.models import HostRule, Method, Reach, Request, Response, anywhere
@@ -238,8 +238,7 @@ def _unexpected(response: Response, told: _Told, opened: _Opened) -> StepError:
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
     text = "" if "encoding" in told.output else opened.hide_text(storable(response.text))
-    said = " ".join(text.split())
-    shown = said if len(said) <= MOST_TOLD else said[: MOST_TOLD - 1] + "…"
+    shown = cut(" ".join(text.split()), MOST_TOLD)
     return StepError(
         code,
         f"{told.title} answered {status}" + (f": {shown}" if shown else " and said nothing else."),

@@ -3,6 +3,7 @@
 from pydantic import JsonValue, ValidationError
 
 from forge.errors import NotFound
+from forge.kernel.misfit import first_misfit
 from forge.messages.models import DeliveryStatus, NewMessage, Sent, WorkflowSender
 from forge.messages.sending import Letter
 from forge.messages.service import Messages
@@ -53,9 +54,7 @@ class MessageHand:
         except NotFound as error:
             raise StepError("unknown_bot", f"There is no bot {config.to!r}.", hint=error.hint) from error
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise StepError("bad_message", f"{where}: {first['msg']}") from error
+            raise StepError("bad_message", str(first_misfit(error))) from error
 
 
 def _done(sent: Sent) -> Done:
