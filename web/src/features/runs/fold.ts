@@ -3,7 +3,8 @@
  * events to the same page, and a test needs no server.
  */
 import { foldGates } from "@/api/gates";
-import type { Event, EventOf, Gate, Problem, Progress, RunStatus } from "@/api/types";
+import { foldEnd, foldLife, NOT_BORN, type RunLife } from "@/api/runLife";
+import type { Event, EventOf, Gate, Problem, Progress } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { toLogLine } from "./log";
 import { type EventFor, isFor } from "./parts";
@@ -19,30 +20,20 @@ export type StepView = {
   error: Problem | null;
 };
 
-export type RunView = {
-  /** null until the first event. */
-  status: RunStatus | null;
-  startedAt: string | null;
-  finishedAt: string | null;
+export type RunView = RunLife & {
   progress: Progress | null;
   waitingFor: { reason: EventOf<"run.waiting">["data"]["reason"]; until: string | null } | null;
   steps: readonly StepView[];
   gates: readonly Gate[];
-  output: unknown;
-  error: Problem | null;
   log: readonly LogLine[];
 };
 
 export const NOTHING_YET: RunView = {
-  status: null,
-  startedAt: null,
-  finishedAt: null,
+  ...NOT_BORN,
   progress: null,
   waitingFor: null,
   steps: [],
   gates: [],
-  output: null,
-  error: null,
   log: [],
 };
 
@@ -63,25 +54,18 @@ type Growing = Omit<RunView, "steps"> & { steps: StepView[] };
 function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   switch (event.type) {
     case "run.created":
-      return { status: "pending" };
     case "run.started":
-      // Taken up again after a restart: a run that waited goes on waiting.
-      return {
-        status: view.status === "waiting" ? "waiting" : "running",
-        startedAt: view.startedAt ?? event.at,
-      };
+      return foldLife(view, event);
     case "run.progress":
       return { progress: event.data };
     case "run.waiting":
-      return { status: "waiting", waitingFor: event.data };
+      return { ...foldLife(view, event), waitingFor: event.data };
     case "run.resumed":
-      return { status: "running", waitingFor: null };
+      return { ...foldLife(view, event), waitingFor: null };
     case "run.completed":
-      return { ...ended(view, "completed", event.at), output: event.data.output };
     case "run.failed":
-      return { ...ended(view, "failed", event.at), error: event.data.error };
     case "run.cancelled":
-      return ended(view, "cancelled", event.at);
+      return { ...foldEnd(event), ...stopped(view, event.at) };
     case "step.started":
       return begin(view, event);
     case "step.finished":
@@ -94,13 +78,14 @@ function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   }
 }
 
-function ended(view: Growing, status: RunStatus, at: string): Partial<RunView> {
+/** What was under way when the run ended. */
+function stopped(view: Growing, at: string): Partial<RunView> {
   const steps = view.steps.map((step) =>
     step.status === "running" || step.status === "retrying"
       ? { ...step, status: "stopped" as const, finishedAt: step.finishedAt ?? at }
       : step,
   );
-  return { status, steps, finishedAt: at, waitingFor: null };
+  return { steps, waitingFor: null };
 }
 
 /** A step keeps the time it first began, however often it is tried again. */

@@ -3,7 +3,8 @@
  * questions, its log. Pure: a reload folds the same events to the same page.
  */
 import { foldGates } from "@/api/gates";
-import type { Event, EventOf, Gate, Problem, RunStatus, WorkflowStep } from "@/api/types";
+import { foldEnd, foldLife, NOT_BORN, type RunLife } from "@/api/runLife";
+import type { Event, EventOf, Gate, WorkflowStep } from "@/api/types";
 import type { LogLine } from "@/ui/LogView";
 import { isSettled } from "../words";
 import { toLogLines } from "./log";
@@ -11,14 +12,8 @@ import { toLogLines } from "./log";
 /** A stretch of a step's time; `to` is null while it goes on. */
 export type Stretch = { is: "work" | "wait"; attempt: number; from: string; to: string | null };
 
-export type RunView = {
-  /** null until the first event. */
-  status: RunStatus | null;
-  startedAt: string | null;
-  finishedAt: string | null;
+export type RunView = RunLife & {
   gates: readonly Gate[];
-  output: unknown;
-  error: Problem | null;
   /** By their keys, in the order they began. */
   steps: ReadonlyMap<string, WorkflowStep>;
   times: ReadonlyMap<string, readonly Stretch[]>;
@@ -26,12 +21,8 @@ export type RunView = {
 };
 
 export const NOTHING_YET: RunView = {
-  status: null,
-  startedAt: null,
-  finishedAt: null,
+  ...NOT_BORN,
   gates: [],
-  output: null,
-  error: null,
   steps: new Map(),
   times: new Map(),
   log: [],
@@ -70,23 +61,15 @@ function isToldAgain({ steps }: Growing, event: Event): boolean {
 function apply(view: Growing, event: Event): Partial<RunView> {
   switch (event.type) {
     case "run.created":
-      return { status: "pending" };
     case "run.started":
-      // Taken up again after a restart: a run that waited goes on waiting.
-      return {
-        status: view.status === "waiting" ? "waiting" : "running",
-        startedAt: view.startedAt ?? event.at,
-      };
     case "run.waiting":
-      return { status: "waiting" };
     case "run.resumed":
-      return { status: "running" };
+      return foldLife(view, event);
     case "run.completed":
-      return { ...ended(view, "completed", event.at), output: event.data.output };
     case "run.failed":
-      return { ...ended(view, "failed", event.at), error: event.data.error };
     case "run.cancelled":
-      return ended(view, "cancelled", event.at);
+      stop(view, event.at);
+      return foldEnd(event);
     case "gate.opened":
     case "gate.answered":
     case "gate.expired":
@@ -117,13 +100,13 @@ function notOfWorkflows(
   return {};
 }
 
-function ended(view: Growing, status: RunStatus, at: string): Partial<RunView> {
+/** What was under way when the run ended, in place. */
+function stop(view: Growing, at: string): void {
   for (const [key, step] of view.steps) {
     if (isSettled(step.status)) continue;
     view.steps.set(key, { ...step, status: "cancelled", finished_at: step.finished_at ?? at });
     view.times.set(key, closed(view.times.get(key) ?? [], at));
   }
-  return { status, finishedAt: at };
 }
 
 function move(view: Growing, { at, data: { step } }: EventOf<"workflow.step">): Partial<RunView> {

@@ -1,0 +1,51 @@
+/** What the events of every run, whatever its kind, say about how it stands. */
+import type { EventOf, Problem, RunStatus } from "./types";
+
+/** How a run stands, and what came of it. */
+export type RunLife = {
+  /** null until the first event. */
+  status: RunStatus | null;
+  startedAt: string | null;
+  finishedAt: string | null;
+  output: unknown;
+  error: Problem | null;
+};
+
+export const NOT_BORN: RunLife = {
+  status: null,
+  startedAt: null,
+  finishedAt: null,
+  output: null,
+  error: null,
+};
+
+type Lived = EventOf<"run.created" | "run.started" | "run.waiting" | "run.resumed">;
+type Ended = EventOf<"run.completed" | "run.failed" | "run.cancelled">;
+
+export function foldLife(life: RunLife, event: Lived): Partial<RunLife> {
+  switch (event.type) {
+    case "run.created":
+      return { status: "pending" };
+    case "run.started":
+      // Taken up again after a restart: a run that waited goes on waiting.
+      return {
+        status: life.status === "waiting" ? "waiting" : "running",
+        startedAt: life.startedAt ?? event.at,
+      };
+    case "run.waiting":
+      return { status: "waiting" };
+    case "run.resumed":
+      return { status: "running" };
+  }
+}
+
+export function foldEnd(event: Ended): Partial<RunLife> {
+  switch (event.type) {
+    case "run.completed":
+      return { status: "completed", finishedAt: event.at, output: event.data.output };
+    case "run.failed":
+      return { status: "failed", finishedAt: event.at, error: event.data.error };
+    case "run.cancelled":
+      return { status: "cancelled", finishedAt: event.at };
+  }
+}
