@@ -26,6 +26,7 @@ def test_a_moment_is_said_relative_to_now(seconds: int, words: str):
     ("seconds", "words"),
     [
         (0, "0 ms"),
+        (-10724.9, "0 ms"),
         (0.0214, "21 ms"),
         (2.44, "2.4 s"),
         (185, "3 min 5 s"),

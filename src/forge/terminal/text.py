@@ -24,8 +24,9 @@ def ago(at: datetime, now: datetime) -> str:
 
 
 def duration(length: timedelta) -> str:
-    """`340 ms`, `2.4 s`, `3 min 5 s`, `2 h 4 min`, `5 d 3 h`: the two units that matter."""
-    seconds = length.total_seconds()
+    """`340 ms`, `2.4 s`, `3 min 5 s`, `2 h 4 min`, `5 d 3 h`: the two units that matter. None is below zero: then the
+    clock was set back meanwhile."""
+    seconds = max(0.0, length.total_seconds())
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"
     if seconds < 60:
