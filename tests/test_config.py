@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from forge.config import Settings, load_settings, setting_name, unknown_names
+from forge.config import ClientSettings, Settings, load_settings, setting_name, unknown_names
 from forge.errors import ConfigError
 
 
@@ -143,3 +144,23 @@ def test_a_folder_is_named_from_the_top(text: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("FORGE_AUDIT_ROOTS", text)
     with pytest.raises(ConfigError, match="FORGE_AUDIT_ROOTS"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    "name", ["FORGE_AUDIT_ROOTS", "FORGE_SKILL_ROOTS", "FORGE_VAULT_KEY_FILE", "FORGE_DATA_DIR"]
+)
+def test_the_home_of_nobody_is_told_with_the_setting_that_names_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(name, "~nobody-at-all/x")
+    with pytest.raises(ConfigError) as told:
+        load_settings()
+    assert told.value.message == f"{name}: ~nobody-at-all/x means nothing for a user without a home."
+
+
+@pytest.mark.parametrize("load", [load_settings, ClientSettings])
+def test_a_dotenv_that_is_no_text_is_named(load: Callable[[], object], tmp_path: Path):
+    (tmp_path / ".env").write_bytes(b"FORGE_PORT=80\xff\n")
+    with pytest.raises(ConfigError) as told:
+        load()
+    assert told.value.message == f"{tmp_path / '.env'}: this is not text in UTF-8."

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
@@ -24,6 +24,7 @@ from pydantic_settings import (
 from forge.errors import ConfigError
 
 DEFAULT_DATA_DIR = Path("~/.forge")
+DOT_ENV = Path(".env")
 
 
 def _seed(name: str, default: Any, example: str, **rules: Any) -> Any:
@@ -40,12 +41,24 @@ def _own(default: Any, example: str, **rules: Any) -> Any:
     return Field(default, json_schema_extra={"example": example}, **rules)
 
 
-class Settings(BaseSettings):
+class _FromDotEnv(BaseSettings):
+    """Says which file it was when `.env` is no text, or not ours to read."""
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except UnicodeDecodeError as error:
+            raise ConfigError([f"{DOT_ENV.absolute()}: this is not text in UTF-8."]) from error
+        except PermissionError as error:
+            raise ConfigError([f"{DOT_ENV.absolute()} cannot be read: {error.strerror}"]) from error
+
+
+class Settings(_FromDotEnv):
     """Every setting, with its default, its rule and an example (shown when a value is refused)."""
 
     model_config = SettingsConfigDict(
         env_prefix="FORGE_",
-        env_file=".env",
+        env_file=DOT_ENV,
         extra="ignore",
         frozen=True,
         populate_by_name=True,
@@ -182,8 +195,8 @@ class Settings(BaseSettings):
 
     @field_validator("data_dir", "vault_key_file")
     @classmethod
-    def _expand_home(cls, value: Path | None) -> Path | None:
-        return value and _at_home(value).absolute()
+    def _expand_home(cls, value: Path | None, of: ValidationInfo) -> Path | None:
+        return value and _at_home(value, of.field_name).absolute()
 
     @field_validator("audit_roots", "skill_roots", mode="before")
     @classmethod
@@ -195,8 +208,8 @@ class Settings(BaseSettings):
 
     @field_validator("audit_roots", "skill_roots")
     @classmethod
-    def _are_whole_paths(cls, value: tuple[Path, ...] | None) -> tuple[Path, ...] | None:
-        expanded = value and tuple(path.expanduser() for path in value)
+    def _are_whole_paths(cls, value: tuple[Path, ...] | None, of: ValidationInfo) -> tuple[Path, ...] | None:
+        expanded = value and tuple(_at_home(path, of.field_name) for path in value)
         if expanded and not all(path.is_absolute() for path in expanded):
             raise ValueError("must be whole paths, from / or ~ on")
         return expanded
@@ -245,15 +258,17 @@ class Settings(BaseSettings):
             ),
             DEFAULT_DATA_DIR,
         )
-        toml = InitSettingsSource(settings_cls, _read_toml(_at_home(Path(data_dir)) / "forge.toml"))
+        toml = InitSettingsSource(
+            settings_cls, _read_toml(_at_home(Path(data_dir), "data_dir") / "forge.toml")
+        )
         return init_settings, env_settings, dotenv_settings, toml
 
 
-class ClientSettings(BaseSettings):
+class ClientSettings(_FromDotEnv):
     """What a command needs to find the server: an address, or the data directory on this machine."""
 
     model_config = SettingsConfigDict(
-        env_prefix="FORGE_", env_file=".env", extra="ignore", frozen=True, env_ignore_empty=True
+        env_prefix="FORGE_", env_file=DOT_ENV, extra="ignore", frozen=True, env_ignore_empty=True
     )
 
     url: str | None = None
@@ -263,7 +278,7 @@ class ClientSettings(BaseSettings):
     @field_validator("data_dir")
     @classmethod
     def _expand_home(cls, value: Path) -> Path:
-        return _at_home(value).absolute()
+        return _at_home(value, "data_dir").absolute()
 
     @classmethod
     def settings_customise_sources(
@@ -311,13 +326,15 @@ def unknown_names(env: Mapping[str, str]) -> Iterator[str]:
     return (name for name in sorted(env) if name.startswith("FORGE_") and name not in known)
 
 
-def _at_home(path: Path) -> Path:
+def _at_home(path: Path, of: str | None) -> Path:
+    """`of` is the setting that names it."""
+    name = f"FORGE_{of}".upper()
     try:
         return path.expanduser()
     except RuntimeError as error:
         raise ConfigError(
-            [f"FORGE_DATA_DIR: {path} means nothing for a user without a home."],
-            hint="Set HOME, or FORGE_DATA_DIR to a folder.",
+            [f"{name}: {path} means nothing for a user without a home."],
+            hint=f"Set HOME, or write the whole path in {name}.",
         ) from error
 
 

@@ -154,7 +154,7 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPat
     for load in (load_settings, ClientSettings):
         with pytest.raises(ConfigError) as told:
             load()
-        assert told.value.hint == "Set HOME, or FORGE_DATA_DIR to a folder."
+        assert told.value.hint == "Set HOME, or write the whole path in FORGE_DATA_DIR."
 
 
 SETTINGS = load_settings(data_dir=Path("/data"))
