@@ -283,11 +283,15 @@ async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, wo
         argv = ("sh", "-c", "setsid sleep 75.25 & touch started; sleep 75.25")
         asyncio.run(candidate.make(Level.NONE).run(Command(argv, Path({str(workdir)!r}))))
     """
-    platform = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])  # noqa: ASYNC220
+    homes = workdir / "homes"
+    homes.mkdir()
+    platform = subprocess.Popen(  # noqa: ASYNC220
+        [sys.executable, "-c", textwrap.dedent(code)], env=os.environ | {"TMPDIR": str(homes)}
+    )
     await until((workdir / "started").exists, 30)
     os.kill(platform.pid, signal.SIGKILL)
     platform.wait()
-    await until(lambda: processes_with("75.25") == [])
+    await until(lambda: processes_with("75.25") == [] and not any(homes.iterdir()))
 
 
 async def test_nothing_of_the_environment_is_inherited(run: Run, monkeypatch: pytest.MonkeyPatch):

@@ -53,6 +53,7 @@ class Ready:
     """A command with what the launcher adds to it."""
 
     command: Command
+    home: Path
     env: dict[str, str]
     port: int | None
 
@@ -68,7 +69,7 @@ def prepared(command: Command, door: Door | None) -> Generator[Ready]:
         port = door.listen_here() if door else None
         fetching = door.env(port) if door and port else {}
         env = build_env({**fetching, **command.env}, home=str(home), tmp=str(home))
-        yield Ready(replace(command, writable=(*command.writable, home)), env, port)
+        yield Ready(replace(command, writable=(*command.writable, home)), home, env, port)
     finally:
         clear_away(home, "the home of a command")
 
@@ -101,6 +102,7 @@ def _start(ready: Ready, policy: Policy, files: Descriptors, status: int) -> "su
         "argv": policy.argv,
         "env": ready.env,
         "cwd": str(command.workdir),
+        "home": str(ready.home),
         "parent": os.getpid(),
         "status": status,
         "limits": kernel_limits(command.limits, command.limits.processes + OWN_TASKS + _others(owner)),

@@ -53,7 +53,10 @@ def main(policy: dict[str, Any]) -> NoReturn:
         _become(policy)
 
     def told_to_end(_number: int, _frame: object) -> NoReturn:
-        _end(child, KILLED)
+        _end(child)
+        if os.getppid() != policy["parent"]:
+            _remove(policy["home"])  # nobody else is left to do it
+        os._exit(KILLED)
 
     signal.signal(signal.SIGTERM, told_to_end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -61,7 +64,8 @@ def main(policy: dict[str, Any]) -> NoReturn:
         ended, status = os.waitpid(-1, 0)
         if ended == child:
             code = os.waitstatus_to_exitcode(status)
-            _end(child, code if code >= 0 else 128 - code)
+            _end(child)
+            os._exit(code if code >= 0 else 128 - code)
 
 
 def _become(policy: dict[str, Any]) -> NoReturn:
@@ -130,7 +134,7 @@ def _checked(result: int) -> int:
     return result
 
 
-def _end(child: int, code: int) -> NoReturn:
+def _end(child: int) -> None:
     """Stops everybody before anybody is killed, so that nobody forks in between; as often as it takes."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with suppress(ProcessLookupError, PermissionError):
@@ -142,7 +146,12 @@ def _end(child: int, code: int) -> NoReturn:
                     os.kill(pid, number)
         _reap()
         time.sleep(0.001)
-    os._exit(code)
+
+
+def _remove(folder: str) -> None:
+    from shutil import rmtree  # takes longer than all the rest, and is hardly ever needed
+
+    rmtree(folder, ignore_errors=True)
 
 
 def _reap() -> None:
