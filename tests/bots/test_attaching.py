@@ -1,18 +1,14 @@
 """Skills are given to bots and taken away, each time as a version of skills.toml."""
 
-from pathlib import Path
-
 import pytest
 from tests.bots.workshop import ME, Workshop
 
 from forge.bots.models import BotFile, BotSkillChange, NewBot, NewBotSkill
 from forge.errors import Conflict, Invalid, NotFound
-from forge.store.engine import Store
 
 
 @pytest.fixture
-async def shop(store: Store, tmp_path: Path) -> Workshop:
-    shop = Workshop(store, tmp_path / "data")
+async def shop(shop: Workshop) -> Workshop:
     await shop.bots.create(ME, NewBot(name="Atlas"), by="Ada")
     return shop
 

@@ -11,15 +11,9 @@ from tests.support.loop import watch_loop
 from forge.bots.models import BotFile, Bundle, NewBot
 from forge.errors import Invalid
 from forge.kernel.clock import now
-from forge.store.engine import Store
 
 SOUL = "---\nname: Atlas\n---\n# Personality\nCalm.\n# Purpose\nMaps.\n# Boundaries\nNone.\n"
 IDENTITY = "---\n# comments stay\ndisplay_name: Atlas\n---\nNotes.\n"
-
-
-@pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Workshop:
-    return Workshop(store, tmp_path / "data")
 
 
 def bundle(files: Mapping[str, str], slug: str = "atlas") -> Bundle:

@@ -1,9 +1,7 @@
 """Thirty days after it was deleted, nothing of a bot is left."""
 
 from datetime import timedelta
-from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 from tests.bots.workshop import ME, Workshop
 
@@ -12,14 +10,8 @@ from forge.bots.purging import sweep
 from forge.bots.tables import bot_memories, bot_versions, bots, chat_sessions
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
-from forge.store.engine import Store
 
 MONTH = timedelta(days=31)
-
-
-@pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Workshop:
-    return Workshop(store, tmp_path / "data")
 
 
 async def purge(shop: Workshop, later: timedelta = MONTH) -> int:

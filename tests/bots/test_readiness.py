@@ -1,6 +1,5 @@
 """Which models a bot asks, and what is said when there is no key."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +9,6 @@ from forge.bots.models import Identity, NewBot
 from forge.llm import store as llm_store
 from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.models import Role
-from forge.store.engine import Store
-
-
-@pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Workshop:
-    return Workshop(store, tmp_path / "data")
 
 
 async def refs(shop: Workshop, bot_id: str = "b", **said: Any) -> list[str]:

@@ -1,9 +1,11 @@
 """Bots as a server has them: a database, a data directory, and no sockets."""
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from pydantic import SecretStr
 
 from forge.bots.folder import Folders
@@ -13,7 +15,7 @@ from forge.bots.service import Bots
 from forge.bots.skill_hands import SkillCall
 from forge.bots.skill_library import LibraryHands
 from forge.bots.versions.service import Versions
-from forge.errors import NotFound, Unavailable
+from forge.errors import ForgeError, NotFound, Unavailable
 from forge.events.log import EventLog
 from forge.kernel.clock import now
 from forge.llm.catalog import Catalog
@@ -84,3 +86,10 @@ class Workshop:
         async with self.database.read() as tx:
             events = await self.events.read(tx, f"account:{ME}")
         return [(event.data["slug"], event.data["part"]) for event in events]
+
+
+async def refused(doing: Awaitable[object]) -> tuple[type[ForgeError], str]:
+    """Why, and with which words."""
+    with pytest.raises(ForgeError) as caught:
+        await doing
+    return type(caught.value), f"{caught.value.message} {caught.value.hint or ''}".strip()
