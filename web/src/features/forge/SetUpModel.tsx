@@ -1,14 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { modelsQuery } from "@/api/models";
 import { putSecret, secretsQuery } from "@/api/secrets";
 import type { Models } from "@/api/types";
-import { Field } from "@/ui/Field";
-import { FormActions } from "@/ui/FormActions";
+import { KeyEntry } from "@/ui/KeyEntry";
 import { Modal } from "@/ui/Modal";
-import { Refusal } from "@/ui/Refusal";
-import { Select } from "@/ui/Select";
+import { SelectField } from "@/ui/SelectField";
 import { toast } from "@/ui/toast";
 
 /** `then` is done with the key in the vault, before the dialog closes; what it refuses is shown here. */
@@ -24,20 +22,19 @@ export function SetUpModel(props: Props) {
       title="Set up a model"
       description="The key is kept encrypted in the vault, and never shown again."
     >
-      {models && <KeyForm {...props} models={models} />}
+      {models && <ProviderKey {...props} models={models} />}
     </Modal>
   );
 }
 
-function KeyForm({ models, close, then }: Props & { models: Models }) {
+function ProviderKey({ models, close, then }: Props & { models: Models }) {
   const cache = useQueryClient();
   const keyed = models.providers.filter(({ key_name }) => key_name);
   const [name, setName] = useState(usualOf(models));
-  const [value, setValue] = useState("");
   const provider = keyed.find((one) => one.name === name) ?? keyed[0];
   const save = useMutation({
-    mutationFn: async () => {
-      await putSecret({ name: provider?.key_name ?? "", scope: "", value: value.trim() });
+    mutationFn: async (value: string) => {
+      await putSecret({ name: provider?.key_name ?? "", scope: "", value });
       await Promise.all(
         [modelsQuery, secretsQuery].map(({ queryKey }) => cache.invalidateQueries({ queryKey })),
       );
@@ -49,19 +46,13 @@ function KeyForm({ models, close, then }: Props & { models: Models }) {
       close();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (value.trim() && provider && !save.isPending) save.mutate();
-  };
   return (
-    <form onSubmit={submit} className="mt-4 space-y-4">
-      <div>
-        <span aria-hidden className="mb-1 block text-xs font-medium text-dim">
-          Provider
-        </span>
-        <Select
+    <KeyEntry
+      save={save}
+      close={close}
+      before={
+        <SelectField
           label="Provider"
-          className="w-full [&>select]:h-8"
           value={provider?.name ?? ""}
           options={keyed.map((one) => ({
             value: one.name,
@@ -69,29 +60,17 @@ function KeyForm({ models, close, then }: Props & { models: Models }) {
           }))}
           onChange={setName}
         />
-      </div>
-      <Field
-        label="Key"
-        type="password"
-        mono
-        required
-        autoComplete="off"
-        spellCheck={false}
-        value={value}
-        onChange={(event) => setValue(event.target.value)}
-      />
-      <Refusal error={save.error} />
-      <p className="text-xs text-dim">
-        Your own models, such as those of Ollama, are added in{" "}
-        <Link to="/settings/models" className="text-ink underline">
-          Settings, Models
-        </Link>
-        .
-      </p>
-      <FormActions close={close} isReady={value.trim() !== "" && !save.isPending}>
-        Save
-      </FormActions>
-    </form>
+      }
+      after={
+        <p className="text-xs text-dim">
+          Your own models, such as those of Ollama, are added in{" "}
+          <Link to="/settings/models" className="text-ink underline">
+            Settings, Models
+          </Link>
+          .
+        </p>
+      }
+    />
   );
 }
 

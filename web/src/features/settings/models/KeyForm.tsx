@@ -1,19 +1,13 @@
-import { type FormEvent, useState } from "react";
+import { putSecret } from "@/api/secrets";
 import type { ModelProvider } from "@/api/types";
-import { Field } from "@/ui/Field";
-import { FormActions } from "@/ui/FormActions";
+import { KeyEntry } from "@/ui/KeyEntry";
 import { Modal } from "@/ui/Modal";
-import { Refusal } from "@/ui/Refusal";
-import { setKey, useChange } from "./models";
+import { useChange } from "./models";
 
 /** The key of a provider, into the vault. */
 export function KeyForm({ provider, close }: { provider: ModelProvider; close: () => void }) {
-  const [value, setValue] = useState("");
-  const save = useChange(setKey, { done: `Saved the key of ${provider.name}.`, after: close });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate({ name: provider.key_name ?? "", value: value.trim() });
-  };
+  const keep = (value: string) => putSecret({ name: provider.key_name ?? "", scope: "", value });
+  const save = useChange(keep, { done: `Saved the key of ${provider.name}.`, after: close });
   return (
     <Modal
       open
@@ -26,22 +20,7 @@ export function KeyForm({ provider, close }: { provider: ModelProvider; close: (
         </>
       }
     >
-      <form onSubmit={submit} className="mt-4 space-y-4">
-        <Field
-          label="Key"
-          type="password"
-          mono
-          required
-          autoComplete="off"
-          spellCheck={false}
-          value={value}
-          onChange={(event) => setValue(event.target.value)}
-        />
-        <Refusal error={save.error} />
-        <FormActions close={close} isReady={value.trim() !== "" && !save.isPending}>
-          Save
-        </FormActions>
-      </form>
+      <KeyEntry save={save} close={close} />
     </Modal>
   );
 }

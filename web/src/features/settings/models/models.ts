@@ -7,7 +7,7 @@ import {
 } from "@tanstack/react-query";
 import { accepted, http, type Page, unwrap, unwrapPage } from "@/api/client";
 import { modelsQuery } from "@/api/models";
-import { putSecret, secretsQuery } from "@/api/secrets";
+import { secretsQuery } from "@/api/secrets";
 import type { ModelCall, ModelPrice, ModelProvider, ModelRole } from "@/api/types";
 import { toast } from "@/ui/toast";
 
@@ -63,9 +63,6 @@ export async function setBudget({ budget, usd }: { budget: "run" | "day"; usd: n
   const params = { path: { budget } };
   await accepted(http.PUT("/api/v1/models/budgets/{budget}", { params, body: { limit_usd: usd } }));
 }
-
-export const setKey = ({ name, value }: { name: string; value: string }) =>
-  putSecret({ name, scope: "", value });
 
 export const testModel = (model: string) => unwrap(http.POST("/api/v1/models/test", { body: { model } }));
 
