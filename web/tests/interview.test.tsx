@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import type { Interview } from "@/api/types";
+import { createWord, madeWords } from "@/features/forge/review/words";
 import { follow, opened, type Told } from "@/features/forge/session/follow";
 import { useTalk } from "@/features/forge/session/useTalk";
 import { bodyOf, isSaid, NO_WISH } from "@/features/forge/start/wish";
@@ -108,4 +109,14 @@ test("what is being made has a name, as well as it is known", () => {
   expect(nameOf({ name: null, initial_description: "x".repeat(99), mode: "bot" })).toHaveLength(60);
   expect(titleOf(interview())).toBe("New bot");
   expect(titleOf(interview({ mode: "skill", skill_name: "counting" }))).toBe("Change counting");
+});
+
+test.each([
+  [{ mode: "bot" }, "Create the bot", "The bot is made"],
+  [{ mode: "reconfigure", bot_slug: "quill" }, "Change the bot", "The bot is changed"],
+  [{ mode: "skill" }, "Create the skill", "The skill is made"],
+  [{ mode: "skill", skill_name: "counting" }, "Change the skill", "The skill is changed"],
+] as const)("%o: %s, %s", (changes, button, words) => {
+  const session = interview(changes);
+  expect([createWord(session, false), madeWords(session, { bots: [] })]).toEqual([button, words]);
 });

@@ -1,10 +1,19 @@
-import type { Interview } from "@/api/types";
+import type { Interview, Made } from "@/api/types";
+
+const isChange = ({ mode, skill_name }: Interview): boolean =>
+  mode === "reconfigure" || (mode === "skill" && Boolean(skill_name));
 
 /** What the button does that makes it. */
-export function createWord({ mode, turn }: Interview, isCreating: boolean): string {
-  if (mode === "reconfigure") return isCreating ? "Changing…" : "Change the bot";
-  if (isCreating) return "Creating…";
-  if (mode === "skill") return "Create the skill";
+export function createWord(session: Interview, isCreating: boolean): string {
+  const { mode, turn } = session;
+  if (isCreating) return isChange(session) ? "Changing…" : "Creating…";
   const count = turn?.action === "ready_to_assemble" ? turn.config.variants.length : 0;
-  return count > 0 ? `Create ${count} bots` : "Create the bot";
+  if (count > 0) return `Create ${count} bots`;
+  return `${isChange(session) ? "Change" : "Create"} the ${mode === "skill" ? "skill" : "bot"}`;
+}
+
+/** What came of it. */
+export function madeWords(session: Interview, { bots }: Pick<Made, "bots">): string {
+  if (bots.length > 1) return "The bots are made";
+  return `The ${session.mode === "skill" ? "skill" : "bot"} is ${isChange(session) ? "changed" : "made"}`;
 }

@@ -6,6 +6,7 @@ import { Button, buttonClass } from "@/ui/Button";
 import { Panel } from "@/ui/Panel";
 import { Trial } from "../review/Trial";
 import type { Review } from "../review/useReview";
+import { madeWords } from "../review/words";
 
 type Props = { session: Interview; made: Made | null; review: Review };
 
@@ -15,7 +16,7 @@ export function Finished({ session, made, review }: Props) {
   return (
     <div className="mx-auto max-w-[720px] space-y-4 p-4 max-sm:p-3 sm:py-6">
       <h2 className="flex items-center gap-2 text-xl font-semibold">
-        {made.skill ? "The skill is made" : made.bots.length > 1 ? "The bots are made" : "The bot is made"}
+        {madeWords(session, made)}
         <Badge tone="ok">done</Badge>
       </h2>
       {made.bots.length > 0 && <Bots bots={made.bots} />}
