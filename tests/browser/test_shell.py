@@ -110,12 +110,34 @@ def test_an_unknown_address_says_so_inside_the_shell(visit: Visit):
     heading(visitor.page, "Home")
 
 
-def test_a_run_that_does_not_exist_is_an_error_with_details_to_copy(visit: Visit):
-    visitor = visit()
-    visitor.open("/runs/00000000-0000-0000-0000-000000000000")
+@pytest.mark.parametrize(
+    ("path", "all_of_them"),
+    [
+        ("/bots/nobody", "Bots"),
+        ("/skills/nothing", "Skills"),
+        ("/workflows/nothing", "Workflows"),
+        ("/workflows/runs/00000000-0000-0000-0000-000000000000", "Workflows"),
+        ("/runs/00000000-0000-0000-0000-000000000000", "Runs"),
+        ("/workspaces/00000000-0000-0000-0000-000000000000", "Workspaces"),
+    ],
+)
+def test_what_does_not_exist_is_an_error_with_details_to_copy_and_a_way_to_all_of_its_kind(
+    visit: Visit, path: str, all_of_them: str
+):
+    visitor = visit(viewport=PHONE)
+    visitor.open(path)
     heading(visitor.page, "Not found")
     expect(visitor.page.get_by_role("button", name="Copy details")).to_be_visible()
-    expect(visitor.page.get_by_role("navigation", name="Main")).to_be_visible()
+    visitor.page.get_by_role("link", name=f"All {all_of_them.lower()}").click()
+    heading(visitor.page, all_of_them)
+
+
+def test_a_list_with_nothing_in_it_keeps_its_filters(visit: Visit):
+    visitor = visit()
+    visitor.open("/bots")
+    expect(visitor.page.get_by_text("No bots yet")).to_be_visible()
+    visitor.page.get_by_text("Deleted", exact=True).click()
+    expect(visitor.page.get_by_text("No bot is in this state.")).to_be_visible()
 
 
 def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):

@@ -1,11 +1,21 @@
 import { RotateCw } from "lucide-react";
+import type { ReactNode } from "react";
 import { Button } from "./Button";
 import { CopyButton } from "./CopyButton";
 import { InlineText } from "./InlineText";
 import { toProblem } from "./problem";
 
 /** A failure in place of content: what happened, what to do, and the details to pass on. */
-export function ErrorState({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ErrorState({
+  error,
+  retry,
+  children,
+}: {
+  error: unknown;
+  retry?: () => void;
+  /** Other ways on. */
+  children?: ReactNode;
+}) {
   const { message, hint, details } = toProblem(error);
   return (
     <div
@@ -20,12 +30,13 @@ export function ErrorState({ error, retry }: { error: unknown; retry?: () => voi
           </p>
         )}
       </div>
-      <div className="flex gap-2">
+      <div className="flex flex-wrap justify-center gap-2">
         {retry && (
           <Button onClick={retry}>
             <RotateCw size={13} aria-hidden /> Try again
           </Button>
         )}
+        {children}
         <CopyButton text={details} label="Copy details" look="ghost" />
       </div>
     </div>

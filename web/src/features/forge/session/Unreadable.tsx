@@ -1,5 +1,6 @@
-import { type ErrorComponentProps, getRouteApi, useRouter } from "@tanstack/react-router";
+import { type ErrorComponentProps, getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { ApiError } from "@/api/client";
+import { buttonClass } from "@/ui/Button";
 import { ErrorState } from "@/ui/ErrorState";
 import { Page } from "@/ui/Page";
 import { Discard } from "./Discard";
@@ -21,7 +22,13 @@ export function Unreadable({ error, reset }: ErrorComponentProps) {
       crumbs={[{ label: "Forge", to: "/forge" }]}
       actions={!isMissing && <Discard sessionId={sessionId} />}
     >
-      <ErrorState error={error} retry={retry} />
+      <ErrorState error={error} {...(!isMissing && { retry })}>
+        {isMissing && (
+          <Link to="/forge" className={buttonClass()}>
+            All drafts
+          </Link>
+        )}
+      </ErrorState>
     </Page>
   );
 }
