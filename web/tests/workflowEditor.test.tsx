@@ -9,11 +9,15 @@ import { OpenedWorkflow } from "@/features/workflows/editor/OpenedWorkflow";
 import { referencesFor } from "@/features/workflows/editor/references";
 import { StepPanel } from "@/features/workflows/editor/StepPanel";
 import { SettingsPanel } from "@/features/workflows/editor/settings/SettingsPanel";
+import { beWide } from "./bots";
 import { serve } from "./server";
 import { openPage, withoutLayout } from "./workflowPage";
 import { DIGEST, workflow } from "./workflowViews";
 
-beforeEach(withoutLayout);
+beforeEach(() => {
+  withoutLayout();
+  beWide();
+});
 
 const LISTS = {
   "GET /api/v1/bots": { data: [] },

@@ -25,6 +25,9 @@ import type {
 } from "@/api/types";
 import type { Tone } from "@/ui/tone";
 
+/** The way to all of them, above the pages of one. */
+export const CRUMBS = [{ label: "Skills", to: "/skills" }];
+
 export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: LucideIcon }> = {
   prompt: { word: "prompt", meaning: "Instructions a bot follows.", icon: BookOpenText },
   script: {

@@ -11,6 +11,9 @@ import {
 } from "lucide-react";
 import type { WorkflowCard, WorkflowStepStatus, WorkflowTriggerType } from "@/api/types";
 
+/** The way to all of them, above the pages of one. */
+export const CRUMBS = [{ label: "Workflows", to: "/workflows" }];
+
 export const TRIGGERS: Record<WorkflowTriggerType, { word: string; icon: LucideIcon }> = {
   manual: { word: "by hand", icon: Hand },
   cron: { word: "schedule", icon: CalendarClock },

@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ErrorState } from "@/ui/ErrorState";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
+import { CRUMBS } from "../words";
 import { OpenedSkill } from "./OpenedSkill";
 import { useFolder } from "./useFolder";
 
@@ -11,13 +12,9 @@ const route = getRouteApi("/shell/skills/$name/edit");
 export function EditSkillPage() {
   const { name } = route.useParams();
   const { folder, error, retry } = useFolder(name);
-  const crumbs = [
-    { label: "Skills", to: "/skills" },
-    { label: name, to: `/skills/${name}` },
-  ];
-  if (folder) return <OpenedSkill folder={folder} crumbs={crumbs} />;
+  if (folder) return <OpenedSkill folder={folder} />;
   return (
-    <Page title="Edit" crumbs={crumbs}>
+    <Page title={`Edit ${name}`} titleTo={`/skills/${name}`} crumbs={CRUMBS}>
       {error ? (
         <ErrorState error={error} retry={retry} />
       ) : (

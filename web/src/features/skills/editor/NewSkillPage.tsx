@@ -4,11 +4,10 @@ import { useState } from "react";
 import { createSkill, frameSkill, refreshSkill, skillQuery } from "@/api/skills";
 import { Page } from "@/ui/Page";
 import { toast } from "@/ui/toast";
+import { CRUMBS } from "../words";
 import { Begin } from "./Begin";
 import { begun, type Draft } from "./draft";
 import { SkillEditor } from "./SkillEditor";
-
-const CRUMBS = [{ label: "Skills", to: "/skills" }];
 
 /** A skill of one's own: what it is to be, then its files to write in. It is there once it is saved. */
 export function NewSkillPage() {
@@ -48,7 +47,6 @@ export function NewSkillPage() {
   return (
     <SkillEditor
       name={name}
-      crumbs={CRUMBS}
       draft={draft}
       setDraft={(change) => setDraft((before) => before && change(before))}
       saving={{

@@ -7,12 +7,10 @@ import { SkillEditor } from "./SkillEditor";
 import type { Folder } from "./useFolder";
 import { useSaving } from "./useSaving";
 
-type Props = { folder: Folder; crumbs: readonly { label: string; to: string }[] };
-
 const baseOf = ({ skill, texts }: Folder) => ({ texts, hash: skill.folder_hash });
 
 /** The editor over a folder that others may change as well. Nothing but the person's own decision replaces what they typed. */
-export function OpenedSkill({ folder, crumbs }: Props) {
+export function OpenedSkill({ folder }: { folder: Folder }) {
   const { skill } = folder;
   const [draft, setDraft] = useState<Draft>(() => begun(baseOf(folder)));
   const isOther = draft.base.hash !== skill.folder_hash;
@@ -26,7 +24,6 @@ export function OpenedSkill({ folder, crumbs }: Props) {
     <>
       <SkillEditor
         name={skill.name}
-        crumbs={crumbs}
         draft={draft}
         setDraft={setDraft}
         saving={saving}

@@ -7,6 +7,7 @@ import { Page } from "@/ui/Page";
 import { Refusal } from "@/ui/Refusal";
 import { useShortcut } from "@/ui/shortcuts";
 import { useMedia } from "@/ui/useMedia";
+import { CRUMBS } from "../words";
 import { type Draft, isDirty, MAIN, removed, renamed, written } from "./draft";
 import { FileList } from "./FileList";
 import { TextPane } from "./TextPane";
@@ -15,7 +16,6 @@ import { useValidation } from "./useValidation";
 
 type Props = {
   name: string;
-  crumbs: readonly { label: string; to: string }[];
   draft: Draft;
   setDraft: (change: (before: Draft) => Draft) => void;
   saving: { isPending: boolean; error: unknown; save: () => void };
@@ -28,7 +28,7 @@ type Props = {
 const NONE: readonly string[] = [];
 
 /** The files of a skill at the left, one of them to write in, and at the right a place to try it. */
-export function SkillEditor({ name, crumbs, draft, setDraft, saving, others = NONE, notice }: Props) {
+export function SkillEditor({ name, draft, setDraft, saving, others = NONE, notice }: Props) {
   const [opened, setOpened] = useState({ path: MAIN, line: undefined as number | undefined });
   const isWide = useMedia("(min-width: 1280px)");
   const [isTrying, setTrying] = useState(isWide);
@@ -42,8 +42,10 @@ export function SkillEditor({ name, crumbs, draft, setDraft, saving, others = NO
   const open = (next: string, line?: number) => setOpened({ path: next, line });
   return (
     <Page
-      title={draft.base.hash === null ? name : "Edit"}
-      crumbs={crumbs}
+      {...(draft.base.hash === null
+        ? { title: name }
+        : { title: `Edit ${name}`, titleTo: `/skills/${name}` })}
+      crumbs={CRUMBS}
       state={
         <span role="status" className="text-xs whitespace-nowrap text-dim">
           {dirty ? "not saved" : "saved"}

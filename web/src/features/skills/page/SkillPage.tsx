@@ -13,6 +13,7 @@ import { useShortcut } from "@/ui/shortcuts";
 import { Tabs, tabClass } from "@/ui/Tabs";
 import { SkillTags, StateBadge } from "../Badges";
 import { RunDrawer } from "../run/RunDrawer";
+import { CRUMBS } from "../words";
 import { AttentionBar } from "./AttentionBar";
 import { SkillMenu } from "./SkillMenu";
 
@@ -36,7 +37,7 @@ export function SkillPage() {
   return (
     <Page
       title={name}
-      crumbs={[{ label: "Skills", to: "/skills" }]}
+      crumbs={CRUMBS}
       state={<Glance skill={skill} />}
       actions={
         <>
@@ -96,7 +97,7 @@ function Glance({ skill }: { skill: SkillDetail }) {
 /** It was there when the page was opened. */
 function Gone({ name }: { name: string }) {
   return (
-    <Page title={name} crumbs={[{ label: "Skills", to: "/skills" }]}>
+    <Page title={name} crumbs={CRUMBS}>
       <EmptyState
         title={`${name} was removed`}
         sentence="Somebody removed it while this page was open."

@@ -4,6 +4,7 @@ import { workflowQuery } from "@/api/workflows";
 import { ErrorState } from "@/ui/ErrorState";
 import { Page } from "@/ui/Page";
 import { SkeletonRows } from "@/ui/Skeleton";
+import { CRUMBS } from "../words";
 import { OpenedWorkflow } from "./OpenedWorkflow";
 
 const route = getRouteApi("/shell/workflows/$ref/edit");
@@ -14,7 +15,7 @@ export function EditWorkflowPage() {
   const workflow = useQuery(workflowQuery(ref));
   if (workflow.data) return <OpenedWorkflow workflow={workflow.data} />;
   return (
-    <Page title="Edit" crumbs={[{ label: "Workflows", to: "/workflows" }]}>
+    <Page title="Edit a workflow" crumbs={CRUMBS}>
       {workflow.isLoadingError ? (
         <ErrorState error={workflow.error} retry={workflow.refetch} />
       ) : (

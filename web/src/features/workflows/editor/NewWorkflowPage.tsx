@@ -7,7 +7,7 @@ import { SkeletonRows } from "@/ui/Skeleton";
 import { toast } from "@/ui/toast";
 import { asDefinition } from "../definition/model";
 import { added } from "../definition/steps";
-import { refOf } from "../words";
+import { CRUMBS, refOf } from "../words";
 import { type Draft, isSame, wishOf } from "./draft";
 import { TemplatePicker } from "./TemplatePicker";
 import { readingQuery } from "./useReading";
@@ -15,7 +15,6 @@ import { useWriting } from "./useWriting";
 import { WorkflowEditor } from "./WorkflowEditor";
 
 const route = getRouteApi("/shell/workflows/new");
-const CRUMBS = [{ label: "Workflows", to: "/workflows" }];
 /** The template that is none. */
 const BLANK = "blank";
 
@@ -84,8 +83,7 @@ function Begun({ first }: { first: Draft }) {
   });
   return (
     <WorkflowEditor
-      title="New workflow"
-      crumbs={CRUMBS}
+      name="New workflow"
       writing={writing}
       first={first.definition ? "canvas" : "yaml"}
       reference={null}

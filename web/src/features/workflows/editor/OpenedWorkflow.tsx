@@ -20,15 +20,11 @@ export function OpenedWorkflow({ workflow }: { workflow: WorkflowDetail }) {
   const isOutdated = workflow.number > saving.workflow.number && !saving.isPending;
   // Whoever has changed nothing sees it as it is.
   if (isOutdated && !saving.isDirty) saving.begin(workflow);
-  const ref = refOf(saving.workflow);
   return (
     <>
       <WorkflowEditor
-        title="Edit"
-        crumbs={[
-          { label: "Workflows", to: "/workflows" },
-          { label: saving.workflow.name, to: `/workflows/${ref}` },
-        ]}
+        name={saving.workflow.name}
+        home={`/workflows/${refOf(saving.workflow)}`}
         writing={writing}
         saving={saving}
         reference={workflow.id}

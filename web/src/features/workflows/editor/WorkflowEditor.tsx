@@ -10,9 +10,11 @@ import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
+import { useMedia } from "@/ui/useMedia";
 import { boxesOf, stepsAmong } from "../canvas/boxes";
 import type { Definition, StepType } from "../definition/model";
 import { added } from "../definition/steps";
+import { CRUMBS } from "../words";
 import { Palette } from "./Palette";
 import { ProblemList } from "./ProblemList";
 import { Side, type SideView } from "./Side";
@@ -26,8 +28,9 @@ import { YamlPane } from "./YamlPane";
 const Canvas = lazy(() => import("../canvas/Canvas").then(({ Canvas }) => ({ default: Canvas })));
 
 type Props = {
-  title: string;
-  crumbs: readonly { label: string; to: string }[];
+  name: string;
+  /** The page of what is changed; none while it is new. */
+  home?: string;
   writing: Writing;
   saving: { isDirty: boolean; isPending: boolean; error: unknown; save: () => void };
   /** What it is saved as; null while it is not. */
@@ -47,8 +50,8 @@ const MODES = [
 /** A workflow to draw or to write. */
 export function WorkflowEditor(props: Props) {
   const {
-    title,
-    crumbs,
+    name,
+    home,
     writing,
     saving,
     reference,
@@ -62,14 +65,16 @@ export function WorkflowEditor(props: Props) {
   const [side, setSide] = useState<SideView>("settings");
   const read = useReading(draft);
   const { isDirty, save } = saving;
+  const isWide = useMedia("(min-width: 640px)");
+  const modes = <Segmented label="Shown as" value={mode} options={MODES} onChange={show} />;
   const mayBeSaved = isDirty && !saving.isPending;
   useShortcut("mod+s", { label: "Save the workflow", group: "Workflow" }, () => {
     if (mayBeSaved) save();
   });
   return (
     <Page
-      title={title}
-      crumbs={crumbs}
+      {...(home ? { title: `Edit ${name}`, titleTo: home } : { title: name })}
+      crumbs={CRUMBS}
       state={
         <span role="status" className="text-xs whitespace-nowrap text-dim max-sm:sr-only">
           {isDirty ? "not saved" : "saved"}
@@ -77,7 +82,7 @@ export function WorkflowEditor(props: Props) {
       }
       actions={
         <>
-          <Segmented label="Shown as" value={mode} options={MODES} onChange={show} />
+          {isWide && modes}
           {reference !== null && mode === "canvas" && (
             <Button
               aria-expanded={side === "trial"}
@@ -94,6 +99,7 @@ export function WorkflowEditor(props: Props) {
       }
     >
       <div aria-busy={isPending} className="flex min-h-full flex-col lg:h-full">
+        {!isWide && <div className="border-b border-line px-2 py-1.5">{modes}</div>}
         {notice}
         {Boolean(saving.error ?? read.error) && (
           <div className="p-2">
@@ -113,7 +119,7 @@ export function WorkflowEditor(props: Props) {
           <YamlPane source={draft.source} problems={read.problems} onChange={writing.type} />
         )}
       </div>
-      <AskBeforeLeaving when={isDirty && !mayLeave} what={`What you changed in ${title}`} />
+      <AskBeforeLeaving when={isDirty && !mayLeave} what={`What you changed in ${name}`} />
       {asking && (
         <Confirm
           open

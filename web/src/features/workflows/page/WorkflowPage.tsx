@@ -14,11 +14,11 @@ import { useShortcut } from "@/ui/shortcuts";
 import { Tabs, tabClass } from "@/ui/Tabs";
 import { Enabled } from "../Enabled";
 import { StartSaved } from "../start/StartSaved";
+import { CRUMBS } from "../words";
 import { useEdit } from "./useEdit";
 import { WorkflowMenu } from "./WorkflowMenu";
 
 const route = getRouteApi("/shell/workflows/$ref");
-const HOME = [{ label: "Workflows", to: "/workflows" }];
 
 const TABS = [
   { to: "/workflows/$ref", label: "Overview", icon: BookOpenText },
@@ -37,7 +37,7 @@ export function WorkflowPage() {
   return (
     <Page
       title={workflow.name}
-      crumbs={HOME}
+      crumbs={CRUMBS}
       state={<Glance workflow={workflow} />}
       actions={
         <>
@@ -111,7 +111,7 @@ function Waiting({ workflow: { last_runs, open_gates } }: { workflow: WorkflowDe
 /** It was there when the page was opened. */
 function Gone({ name }: { name: string }) {
   return (
-    <Page title={name} crumbs={HOME}>
+    <Page title={name} crumbs={CRUMBS}>
       <EmptyState
         title={`${name} was deleted`}
         sentence="Somebody deleted it while this page was open. What it ran can still be looked at."
