@@ -76,7 +76,7 @@ def test_the_grid_shows_what_fits_and_follows_what_happens(visit: Visit, server:
     expect(page.get_by_role("list", name="Bots").get_by_role("link")).to_have_count(1)
     page.keyboard.type(" prose")
     expect(page.get_by_text("No bot fits")).to_be_visible()
-    page.get_by_label("Filter the bots").fill(name)
+    page.get_by_label("Search the bots").fill(name)
     server.call("PATCH", f"/api/v1/bots/{bot['slug']}", {"status": "disabled"})
     expect(card).to_contain_text("disabled")
     server.call("PATCH", f"/api/v1/bots/{bot['slug']}", {"status": "archived"})

@@ -1,10 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useRef, useState } from "react";
 import { allRuns, runsQuery } from "@/api/runs";
 import type { Run } from "@/api/types";
 import { EmptyState } from "@/ui/EmptyState";
 import { ErrorState } from "@/ui/ErrorState";
+import { FilterBar } from "@/ui/FilterBar";
 import { LoadMore } from "@/ui/LoadMore";
 import { Page } from "@/ui/Page";
 import { RunRow } from "@/ui/run/RunRow";
@@ -27,23 +28,23 @@ export function RunsPage() {
   const search = route.useSearch();
   const [typed, setTyped] = useState("");
   const words = useDeferredValue(typed.trim().toLowerCase());
-  const query = useInfiniteQuery(
-    runsQuery({
+  const query = useInfiniteQuery({
+    ...runsQuery({
       ...(search.status && { statuses: [search.status] }),
       ...(search.kind && { kind: search.kind }),
     }),
-  );
+    placeholderData: keepPreviousData,
+  });
   const loaded = query.data ? allRuns(query.data) : [];
   const shown = loaded.filter((run) => `${run.title} ${run.kind} ${run.id}`.toLowerCase().includes(words));
   const isFiltered = Boolean(words || search.status || search.kind);
-  const hasRuns = isFiltered || query.isPending || loaded.length > 0;
 
   return (
-    <Page title="Runs" actions={hasRuns && <SelfTestButton />}>
-      {hasRuns && <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />}
+    <Page title="Runs" actions={(isFiltered || loaded.length > 0) && <SelfTestButton />}>
+      <Filters search={search} typed={typed} onType={setTyped} kinds={kindsOf(loaded)} />
       {query.isPending && <SkeletonRows rows={8} label="Loading the runs" />}
       {query.isLoadingError && <ErrorState error={query.error} retry={query.refetch} />}
-      {query.data && <RunList runs={shown} isFiltered={isFiltered} />}
+      {query.data && <RunList runs={shown} isFiltered={isFiltered || query.isPlaceholderData} />}
       <LoadMore of={query} />
     </Page>
   );
@@ -63,13 +64,12 @@ function Filters({ search, typed, onType, kinds }: FiltersProps) {
   const known = search.kind && !kinds.includes(search.kind) ? [search.kind, ...kinds] : kinds;
 
   return (
-    <search className="sticky top-0 z-10 flex flex-wrap items-center gap-2 border-b border-line bg-bg px-4 py-2 max-sm:px-2">
+    <FilterBar>
       <SearchField
         label="Filter the loaded runs"
         keyLabel="Filter"
         group="Lists"
         placeholder="Filter…"
-        className="min-w-[180px] flex-1 sm:max-w-[320px]"
         value={typed}
         onChange={onType}
       />
@@ -85,7 +85,7 @@ function Filters({ search, typed, onType, kinds }: FiltersProps) {
         options={[{ value: "", label: "Any kind" }, ...known.map((kind) => ({ value: kind, label: kind }))]}
         onChange={(kind) => choose({ kind })}
       />
-    </search>
+    </FilterBar>
   );
 }
 

@@ -1,14 +1,17 @@
+import { textOf } from "@/ui/address";
+
 /** What the address says: which file, which line, what to look for; or that a workspace is to be made. */
 export type Place = { file?: string | undefined; line?: number | undefined; q?: string | undefined };
 export type Wish = { new?: true | undefined };
 
-const text = (value: unknown): string | undefined =>
-  typeof value === "string" && value ? value : typeof value === "number" ? String(value) : undefined;
-
 /** Whatever else is there is dropped, not an error: addresses are typed by hand. */
 export function readPlace({ file, line, q }: Record<string, unknown>): Place {
   const number = Number(line);
-  return { file: text(file), line: Number.isInteger(number) && number > 0 ? number : undefined, q: text(q) };
+  return {
+    file: textOf(file),
+    line: Number.isInteger(number) && number > 0 ? number : undefined,
+    q: textOf(q),
+  };
 }
 
 export const readWish = ({ new: wish }: Record<string, unknown>): Wish => ({

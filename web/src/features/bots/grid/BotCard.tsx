@@ -52,7 +52,7 @@ function Head({ bot }: { bot: Bot }) {
       <div className="min-w-0 flex-1">
         <div className="flex items-baseline gap-2">
           <h2 className="truncate font-semibold">{bot.identity.display_name}</h2>
-          <span className="mono min-w-8 shrink-[9] truncate text-xs text-faint" title={bot.slug}>
+          <span className="mono min-w-8 shrink-[999] truncate text-xs text-faint" title={bot.slug}>
             {bot.slug}
           </span>
         </div>

@@ -1,7 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Hammer, Plus, Upload } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useDeferredValue, useState } from "react";
 import { botsQuery } from "@/api/bots";
 import { Button, buttonClass } from "@/ui/Button";
 import { CardGrid } from "@/ui/CardGrid";
@@ -24,16 +24,17 @@ const route = getRouteApi("/shell/bots");
 /** All bots: who they are, whether they can be talked to, what they cost. */
 export function BotsPage() {
   const { new: isNew, ...shelf } = route.useSearch();
-  const bots = useQuery(botsQuery(filterOf(shelf)));
+  const bots = useQuery({ ...botsQuery(filterOf(shelf)), placeholderData: keepPreviousData });
   const navigate = useNavigate();
-  const [words, setWords] = useState("");
+  const [words, setWords] = useState(shelf.q ?? "");
+  const q = useDeferredValue(words.trim());
   const taking = useImport();
   const setCreating = (isOpen: boolean) =>
     void navigate({ to: "/bots", search: { ...shelf, ...(isOpen && { new: true }) }, replace: true });
   useShortcut("c", { label: "New bot", group: "Bots" }, () => setCreating(true));
 
-  const isFirst = bots.data?.length === 0 && shelf.show === undefined;
-  const found = bots.data?.filter((bot) => isNamed(bot, words.trim())) ?? [];
+  const isFirst = bots.data?.length === 0 && shelf.show === undefined && !bots.isPlaceholderData;
+  const found = bots.data?.filter((bot) => isNamed(bot, q)) ?? [];
   const create = (
     <Button look="primary" onClick={() => setCreating(true)}>
       <Plus size={13} aria-hidden /> New bot <Kbd keys="c" />
@@ -59,11 +60,11 @@ export function BotsPage() {
     >
       <div {...taking.target} className="relative min-h-full">
         {taking.input}
-        {!isFirst && <Filters shelf={shelf} words={words} setWords={setWords} />}
+        <Filters shelf={shelf} words={words} setWords={setWords} />
         {bots.isPending && <SkeletonRows rows={6} label="Loading the bots" />}
         {bots.isLoadingError && <ErrorState error={bots.error} retry={bots.refetch} />}
         {isFirst && <First action={create} />}
-        {bots.data && !isFirst && found.length === 0 && <Nothing words={words.trim()} />}
+        {bots.data && !isFirst && found.length === 0 && <Nothing words={q} />}
         {found.length > 0 && (
           <CardGrid label="Bots" said={count(found.length, "bot")}>
             {found.map((bot) => (

@@ -1,7 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { BotSort } from "@/api/types";
-import { FilterBar } from "@/ui/FilterBar";
-import { SearchField } from "@/ui/SearchField";
+import { AddressedSearch, FilterBar } from "@/ui/FilterBar";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
 import { readShelf, SHOWN, type Shelf, SORTS } from "./shelf";
@@ -13,19 +12,20 @@ const STATES = SHOWN.map((value) => ({
 
 type Props = { shelf: Shelf; words: string; setWords: (words: string) => void };
 
-/** Which bots are shown: those with these words, in this state, in this order. */
+/** Which bots are shown: those with these words, in this state, in this order. All of it is in the address. */
 export function Filters({ shelf, words, setWords }: Props) {
   const navigate = useNavigate();
   const change = (changed: Shelf) =>
     void navigate({ to: "/bots", search: readShelf({ ...shelf, ...changed }), replace: true });
   return (
     <FilterBar>
-      <SearchField
-        label="Filter the bots"
+      <AddressedSearch
+        label="Search the bots"
         group="Bots"
-        placeholder="Name or tag…"
-        value={words}
-        onChange={setWords}
+        q={shelf.q ?? ""}
+        words={words}
+        setWords={setWords}
+        keep={(q) => change({ q })}
       />
       <div className="max-w-full overflow-x-auto">
         <Segmented

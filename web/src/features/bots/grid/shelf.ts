@@ -1,6 +1,7 @@
 /** What the address of the grid says: which bots, in which order, and that one is to be made. */
 import type { BotFilter } from "@/api/bots";
 import type { BotSort } from "@/api/types";
+import { textOf } from "@/ui/address";
 
 export const SHOWN = ["all", "active", "disabled", "archived", "deleted"] as const;
 export type Shown = (typeof SHOWN)[number];
@@ -10,11 +11,17 @@ export const SORTS: readonly { value: BotSort; label: string }[] = [
   { value: "created", label: "Newest" },
 ];
 
-export type Shelf = { show?: Shown | undefined; sort?: BotSort | undefined; new?: true | undefined };
+export type Shelf = {
+  q?: string | undefined;
+  show?: Shown | undefined;
+  sort?: BotSort | undefined;
+  new?: true | undefined;
+};
 
 /** Whatever else is there is dropped, not an error: addresses are typed by hand. */
-export function readShelf({ show, sort, new: wish }: Record<string, unknown>): Shelf {
+export function readShelf({ q, show, sort, new: wish }: Record<string, unknown>): Shelf {
   return {
+    q: textOf(q),
     show: SHOWN.find((one) => one === show && one !== "all"),
     sort: SORTS.find(({ value }) => value === sort && value !== "activity")?.value,
     new: wish === true ? true : undefined,

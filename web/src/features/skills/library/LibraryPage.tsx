@@ -58,7 +58,7 @@ export function LibraryPage() {
         </>
       }
     >
-      {!isFirst && <Filters filter={filter} words={words} setWords={setWords} />}
+      <Filters filter={filter} words={words} setWords={setWords} />
       {skills.isPending && <SkeletonRows rows={6} label="Loading the skills" />}
       {skills.isLoadingError && <ErrorState error={skills.error} retry={skills.refetch} />}
       {isFirst && (

@@ -1,5 +1,6 @@
 /** What the address of the library says: which skills, and that one is to be installed. */
 import type { SkillCapability, SkillCard, SkillKind, SkillOrigin, SkillState, SkillTier } from "@/api/types";
+import { textOf } from "@/ui/address";
 import { mentions } from "@/ui/mentions";
 import { CAPABILITIES, KINDS, SOURCES, STATES, TIERS } from "../words";
 
@@ -17,14 +18,10 @@ export type Shelf = Filter & { install?: true | undefined };
 const oneOf = <Value extends string>(known: Record<Value, unknown>, value: unknown): Value | undefined =>
   (Object.keys(known) as Value[]).find((one) => one === value);
 
-/** A search for digits alone comes as a number. */
-const text = (value: unknown): string | undefined =>
-  typeof value === "string" || typeof value === "number" ? String(value) || undefined : undefined;
-
 /** Whatever else is there is dropped, not an error: addresses are typed by hand. */
 export function readShelf(search: Record<string, unknown>): Shelf {
   return {
-    q: text(search.q),
+    q: textOf(search.q),
     kind: oneOf(KINDS, search.kind),
     tier: oneOf(TIERS, search.tier),
     state: oneOf(STATES, search.state),

@@ -45,7 +45,7 @@ export function WorkflowsPage() {
   );
   return (
     <Page title="Workflows" actions={!isFirst && create}>
-      {!isFirst && <Filters shelf={shelf} words={words} setWords={setWords} />}
+      <Filters shelf={shelf} words={words} setWords={setWords} />
       {workflows.isPending && <SkeletonRows rows={6} label="Loading the workflows" />}
       {workflows.isLoadingError && <ErrorState error={workflows.error} retry={workflows.refetch} />}
       {isFirst && (

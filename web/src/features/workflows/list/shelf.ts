@@ -1,5 +1,6 @@
 /** What the address of the list says: which workflows. */
 import type { WorkflowCard } from "@/api/types";
+import { textOf } from "@/ui/address";
 import { mentions } from "@/ui/mentions";
 
 export const SHOWN = ["all", "on", "off"] as const;
@@ -8,8 +9,7 @@ export type Shelf = { q?: string | undefined; show?: "on" | "off" | undefined };
 /** Whatever else is there is dropped, not an error: addresses are typed by hand. */
 export function readShelf({ q, show }: Record<string, unknown>): Shelf {
   return {
-    // A search for digits alone comes as a number.
-    q: typeof q === "string" || typeof q === "number" ? String(q) || undefined : undefined,
+    q: textOf(q),
     show: show === "on" || show === "off" ? show : undefined,
   };
 }
