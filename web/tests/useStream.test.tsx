@@ -83,6 +83,7 @@ test("a history that cannot be read is an error with its hint", async () => {
   const { result } = follow();
   await waitFor(() => expect(result.current.phase).toBe("failed"));
   expect(result.current.error).toMatchObject({ message: refusal.message, hint: refusal.hint });
+  expect(result.current.isUnread).toBe(true);
 });
 
 test("a log that is shorter than what was seen is another log: start over", async () => {

@@ -6,6 +6,8 @@ import type { Event } from "./types";
 export type StreamView<State> = {
   state: State;
   phase: "loading" | "ready" | "failed";
+  /** Not even the history could be read, so nothing is known: not the same as nothing having happened. */
+  isUnread: boolean;
   error: unknown;
   retry: () => void;
 };
@@ -20,7 +22,7 @@ export function useStream<State>(
   initial: State,
 ): StreamView<State> {
   const live = useLive();
-  const [view, setView] = useState<Omit<StreamView<State>, "retry">>({
+  const [view, setView] = useState<Omit<StreamView<State>, "retry" | "isUnread">>({
     state: initial,
     phase: "loading",
     error: null,
@@ -67,7 +69,7 @@ export function useStream<State>(
     };
   }, [live, stream, fold, initial, round, startOver]);
 
-  return { ...view, retry: startOver };
+  return { ...view, isUnread: view.phase === "failed" && view.state === initial, retry: startOver };
 }
 
 /** As much as the server gives at once. */

@@ -18,8 +18,10 @@ import { StepList } from "./StepList";
 
 /** One run: what it needs, what it is doing, what came out. All of it is a fold over the run's events. */
 export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) {
-  const { state: view, phase, error, retry } = useStream(`run:${run.id}`, foldRun, NOTHING_YET);
+  const stream = useStream(`run:${run.id}`, foldRun, NOTHING_YET);
+  const { state: view, phase, error, retry } = stream;
   const status = view.status ?? run.status;
+  const isLoading = phase === "loading";
 
   return (
     <RunFrame run={run} view={view}>
@@ -28,26 +30,28 @@ export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) 
         <OpenGates gates={view.gates} answer={answerGate} />
         {view.error && <Failure error={view.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
-        <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(300px,2fr)_minmax(0,3fr)] lg:grid-rows-[minmax(280px,1fr)]">
-          <div className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
-            <Steps view={view} isLoading={phase === "loading"} />
-            {status === "completed" && view.output !== null && <Output output={view.output} />}
-            {children.length > 0 && <Children runs={children} />}
-            <Identity run={run} />
+        {!stream.isUnread && (
+          <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(300px,2fr)_minmax(0,3fr)] lg:grid-rows-[minmax(280px,1fr)]">
+            <div className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
+              <Steps view={view} isLoading={isLoading} />
+              {status === "completed" && view.output !== null && <Output output={view.output} />}
+              {children.length > 0 && <Children runs={children} />}
+              <Identity run={run} />
+            </div>
+            <Panel
+              title="Log"
+              {...(!isLoading && { count: view.log.length })}
+              actions={
+                <span aria-hidden className="flex text-dim">
+                  <Kbd keys="l" />
+                </span>
+              }
+              className="h-[420px] min-h-0 lg:h-auto"
+            >
+              <LogView lines={view.log} label="Log of the run" />
+            </Panel>
           </div>
-          <Panel
-            title="Log"
-            count={view.log.length}
-            actions={
-              <span aria-hidden className="flex text-dim">
-                <Kbd keys="l" />
-              </span>
-            }
-            className="h-[420px] min-h-0 lg:h-auto"
-          >
-            <LogView lines={view.log} label="Log of the run" />
-          </Panel>
-        </div>
+        )}
       </div>
     </RunFrame>
   );
@@ -70,7 +74,7 @@ function Progression({ progress, status }: { progress: Progress; status: RunStat
 
 function Steps({ view, isLoading }: { view: RunView; isLoading: boolean }) {
   return (
-    <Panel title="Steps" count={view.steps.length} className="shrink-0">
+    <Panel title="Steps" {...(!isLoading && { count: view.steps.length })} className="shrink-0">
       {isLoading && <SkeletonRows rows={4} label="Loading the steps" />}
       {!isLoading && view.steps.length === 0 && <p className="p-3 text-dim">No step has started yet.</p>}
       <StepList steps={view.steps} finishedAt={view.finishedAt} />

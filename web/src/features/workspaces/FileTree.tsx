@@ -5,6 +5,7 @@ import { ChevronRight, CornerUpRight, File, FileQuestion, Folder } from "lucide-
 import { useState } from "react";
 import type { FileEntry } from "@/api/types";
 import { filesQuery } from "@/api/workspaces";
+import { ErrorState } from "@/ui/ErrorState";
 import { toProblem } from "@/ui/problem";
 import { Skeleton } from "@/ui/Skeleton";
 import { parentsOf } from "./place";
@@ -32,6 +33,9 @@ function Directory({ path, depth, ...shared }: Shared & { path: string; depth: n
         <Skeleton className="w-2/3" />
       </div>
     );
+  }
+  if (entries.isLoadingError && depth === 0) {
+    return <ErrorState error={entries.error} retry={entries.refetch} />;
   }
   if (entries.isLoadingError) {
     return (

@@ -11,19 +11,19 @@ import { Refusal } from "@/ui/Refusal";
 /** Where it hears what is said to everybody. */
 export function Channels({ slug }: { slug: string }) {
   const cache = useQueryClient();
-  const all = useQuery(channelsQuery).data ?? [];
+  const all = useQuery(channelsQuery).data;
   const [name, setName] = useState("");
   const settle = { onSuccess: () => refreshMessages(cache) };
   const join = useMutation({ mutationFn: listenTo, meta: { isShownInPlace: true }, ...settle });
   const leave = useMutation({ mutationFn: stopListening, ...settle });
-  const heard = all.filter(({ bots }) => bots.includes(slug));
+  const heard = all?.filter(({ bots }) => bots.includes(slug)) ?? [];
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const wanted = name.trim().replace(/^#/, "");
     if (wanted) join.mutate({ name: wanted, bot: slug }, { onSuccess: () => setName("") });
   };
   return (
-    <Panel title="Channels it listens to" count={heard.length} className="self-start">
+    <Panel title="Channels it listens to" {...(all && { count: heard.length })} className="self-start">
       <ul className="divide-y divide-line">
         {heard.map((channel) => (
           <li key={channel.name} className="flex items-center gap-2 py-1 pr-1 pl-3">
@@ -56,7 +56,7 @@ export function Channels({ slug }: { slug: string }) {
           }
         />
         <datalist id="channels">
-          {all.map((channel) => (
+          {all?.map((channel) => (
             <option key={channel.name} value={channel.name} />
           ))}
         </datalist>

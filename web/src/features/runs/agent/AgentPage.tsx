@@ -34,7 +34,8 @@ const SHOWN = [
 
 /** An agent's run: what it needs, what it says and does, what it has cost. */
 export function AgentPage({ detail }: { detail: RunDetail }) {
-  const { state: view, phase, error, retry } = useStream(`run:${detail.run.id}`, fold, NOTHING);
+  const stream = useStream(`run:${detail.run.id}`, fold, NOTHING);
+  const { state: view, phase, error, retry } = stream;
   const [shown, setShown] = useState<(typeof SHOWN)[number]["value"]>("transcript");
   const [sent, setSent] = useState<readonly Interjection[]>([]);
   const given = useMemo(() => givenOf(detail), [detail]);
@@ -46,29 +47,31 @@ export function AgentPage({ detail }: { detail: RunDetail }) {
         <OpenGates gates={view.run.gates} answer={answerGate} />
         {view.run.error && <Failure error={view.run.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
-        <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(0,1fr)_272px] lg:grid-rows-[minmax(320px,1fr)]">
-          <section
-            aria-label="Conversation"
-            className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
-          >
-            <header className="flex h-10 shrink-0 items-center gap-3 border-b border-line px-2 pointer-coarse:h-12">
-              <Segmented label="Show" value={shown} options={SHOWN} onChange={setShown} />
-              <p className="mono ml-auto truncate pr-1 text-dim lg:hidden">
-                turn {view.agent.turn} · {formatMicros(view.agent.costMicros)}
-              </p>
-            </header>
-            {phase === "loading" && <SkeletonRows rows={6} label="Loading the transcript" />}
-            {phase !== "loading" && shown === "transcript" && (
-              <Transcript task={given.task} view={view.agent} sent={sent} />
-            )}
-            {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
-            {activity && <ActivityLine activity={activity} />}
-            {activity && (
-              <Composer runId={detail.run.id} onSent={(message) => setSent((all) => [...all, message])} />
-            )}
-          </section>
-          <Glance view={view.agent} given={given} detail={detail} />
-        </div>
+        {!stream.isUnread && (
+          <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(0,1fr)_272px] lg:grid-rows-[minmax(320px,1fr)]">
+            <section
+              aria-label="Conversation"
+              className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
+            >
+              <header className="flex h-10 shrink-0 items-center gap-3 border-b border-line px-2 pointer-coarse:h-12">
+                <Segmented label="Show" value={shown} options={SHOWN} onChange={setShown} />
+                <p className="mono ml-auto truncate pr-1 text-dim lg:hidden">
+                  turn {view.agent.turn} · {formatMicros(view.agent.costMicros)}
+                </p>
+              </header>
+              {phase === "loading" && <SkeletonRows rows={6} label="Loading the transcript" />}
+              {phase !== "loading" && shown === "transcript" && (
+                <Transcript task={given.task} view={view.agent} sent={sent} />
+              )}
+              {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
+              {activity && <ActivityLine activity={activity} />}
+              {activity && (
+                <Composer runId={detail.run.id} onSent={(message) => setSent((all) => [...all, message])} />
+              )}
+            </section>
+            <Glance view={view.agent} given={given} detail={detail} />
+          </div>
+        )}
       </div>
     </RunFrame>
   );

@@ -41,13 +41,15 @@ const fold = (view: View, events: readonly Event[]): View => ({
 /** An audit: its verdict, its checks as they end, and what they found. */
 export function AuditPage({ detail }: { detail: RunDetail }) {
   const { run } = detail;
-  const { state: view, phase, error, retry } = useStream(`run:${run.id}`, fold, NOTHING);
+  const { state: view, phase, isUnread, error, retry } = useStream(`run:${run.id}`, fold, NOTHING);
   const [shown, setShown] = useState<(typeof SHOWN)[number]["value"]>("findings");
   const [filter, setFilter] = useState<Filter>(EVERYTHING);
   const change = (changed: Partial<Filter>) => setFilter((before) => ({ ...before, ...changed }));
   const status = view.run.status ?? run.status;
   const isOver = isFinished(status);
   const rows = useMemo(() => rowsOf(view.audit, isOver), [view.audit, isOver]);
+  // Until its events are read it cannot be said that there is no verdict.
+  const isKnown = phase !== "loading" && !isUnread;
   const verdict = (status === "completed" && view.audit.summary?.overall) || null;
 
   return (
@@ -60,23 +62,22 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
       next={<RunAgain detail={detail} />}
     >
       <div className="flex min-h-full flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
-        <Audited detail={detail} audit={view.audit} status={status} verdict={verdict} />
+        {isKnown && <Audited detail={detail} audit={view.audit} status={status} verdict={verdict} />}
         {view.run.error && <Failure error={view.run.error} title="It could not be audited" />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
-        <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(280px,340px)_minmax(0,1fr)] lg:grid-rows-[minmax(320px,1fr)]">
-          <CheckList
-            rows={rows}
-            instead={isOver ? "None was run." : doing(view).title}
-            chosen={filter.check}
-            choose={(check) => change({ check })}
-          />
-          <section
-            aria-label="What it found"
-            className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
-          >
-            {phase === "loading" ? (
-              <SkeletonRows rows={6} label="Loading the findings" />
-            ) : (
+        {phase === "loading" && <SkeletonRows rows={8} label="Loading the audit" />}
+        {isKnown && (
+          <div className="grid min-h-0 flex-1 grid-cols-1 gap-3 lg:grid-cols-[minmax(280px,340px)_minmax(0,1fr)] lg:grid-rows-[minmax(320px,1fr)]">
+            <CheckList
+              rows={rows}
+              instead={isOver ? "None was run." : doing(view).title}
+              chosen={filter.check}
+              choose={(check) => change({ check })}
+            />
+            <section
+              aria-label="What it found"
+              className="flex h-[calc(100dvh-60px)] min-h-80 flex-col rounded-lg border border-line bg-surface lg:h-auto"
+            >
               <Report
                 rows={rows}
                 view={view}
@@ -86,10 +87,10 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
                 isHidden={shown === "log"}
                 choice={<Segmented label="Show" value={shown} options={SHOWN} onChange={setShown} />}
               />
-            )}
-            {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
-          </section>
-        </div>
+              {shown === "log" && <LogView lines={view.run.log} label="Log of the run" />}
+            </section>
+          </div>
+        )}
       </div>
     </RunFrame>
   );
