@@ -26,7 +26,7 @@ export function Sidebar({ open }: Props) {
         onClick={() => open("palette")}
         className="mt-1 mb-2 flex h-7 items-center gap-2 rounded-md border border-line bg-surface px-2 text-dim hover:border-strong hover:text-ink pointer-coarse:h-9"
       >
-        <Search size={13} aria-hidden /> Search or run…
+        <Search size={13} aria-hidden className="shrink-0" /> <span className="truncate">Search or run…</span>
         <span className="ml-auto flex">
           <Kbd keys="mod+k" />
         </span>

@@ -1,16 +1,12 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { useRef } from "react";
 import { Page } from "@/ui/Page";
-import { useCurrentInSight } from "@/ui/Tabs";
 import { TABS } from "./tabs";
 
 export function SettingsLayout() {
-  const nav = useRef<HTMLElement>(null);
-  useCurrentInSight(nav);
   return (
     <Page title="Settings">
       <div className="mx-auto grid max-w-[960px] gap-x-8 gap-y-4 p-4 max-sm:p-2 md:grid-cols-[160px_minmax(0,1fr)] md:py-6">
-        <nav ref={nav} aria-label="Settings" className="flex gap-0.5 overflow-x-auto md:flex-col">
+        <nav aria-label="Settings" className="flex flex-wrap gap-0.5 md:flex-col">
           {TABS.map(({ to, label, icon: Icon }) => (
             <Link
               key={to}
