@@ -42,7 +42,7 @@ def main(folder: Path, names: list[str]) -> None:
 
 
 def _states(scene: Scene) -> tuple[State, ...]:
-    return ("full",) if scene.act else ("full", "loading", "error")
+    return ("full", "loading", "error") if scene.asks and not scene.act else ("full",)
 
 
 def _sign_in(browser: Browser, server: Server) -> Page:

@@ -50,8 +50,11 @@ def enter(page: Page, url: str, scene: Scene, made: dict[str, str], state: State
 
 
 def _is_slow(url: str) -> bool:
-    """Everything but who is there: without that there is no page at all."""
-    return ("/api/" in url or "/audit/" in url) and not url.endswith("/me")
+    """Everything but who is there and what the page is named after: without those there is no page at all."""
+    return ("/api/" in url or "/audit/" in url) and not NAMED.search(url)
+
+
+NAMED = re.compile(r"/me$|/(bots|skills|workflows|workflow-runs|runs|workspaces|builder/sessions)/[^/?]+$")
 
 
 def _refuse(route: Route) -> None:

@@ -114,6 +114,7 @@ WORKSPACE = "/workspaces/$workspaceId"
 AREA = Area(
     scenes=(
         Scene("runs", "/runs", "/runs", "Self-test"),
+        Scene("no-run", RUN, "/runs/00000000-0000-0000-0000-000000000000", "All runs", asks=False),
         Scene("run", RUN, "/runs/{steps}", "Runs it started"),
         Scene("run-gate", RUN, "/runs/{gate}", "Does this reach you?"),
         Scene("run-cancel", RUN, "/runs/{gate}", "Does this reach you?", _ask_to_cancel),
@@ -122,7 +123,7 @@ AREA = Area(
         Scene("agent-unfolded", RUN, "/runs/{agent}", "multiplies by the quantity", _unfold),
         Scene("audit", RUN, "/runs/{audit}", "Boundary compliance"),
         Scene("workspaces", "/workspaces", "/workspaces", "basket"),
-        Scene("new-workspace", "/workspaces", "/workspaces?new=true", "Create"),
+        Scene("new-workspace", "/workspaces", "/workspaces?new=true", "Create", asks=False),
         Scene("workspace", WORKSPACE, "/workspaces/{workspace}", "basket.py"),
         Scene("file", WORKSPACE, "/workspaces/{workspace}?file=basket.py&q=total", "def total"),
         Scene("new-agent", WORKSPACE, "/workspaces/{workspace}", "basket.py", _start_agent),

@@ -42,6 +42,8 @@ class Scene:
     """A text that is on the page when it is all there."""
     act: Callable[[Page], None] | None = None
     """What a person does there before it looks as meant."""
+    asks: bool = True
+    """Whether it shows something of the server, which may be late or not come at all."""
 
     @property
     def is_of_things(self) -> bool:
