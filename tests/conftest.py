@@ -29,6 +29,10 @@ hypothesis_settings.register_profile("patient", deadline=None, suppress_health_c
 hypothesis_settings.load_profile("patient")
 
 
+def pytest_configure() -> None:
+    os.umask(0o022)  # tests look at who may read a file, and begin with what most people have
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors: a test often waits for a server."""
     return (os.cpu_count() or 1) + 1

@@ -8,10 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.repositories import Repository, make_repository
 
 from forge.workspace.files import Files
 
 SECRET = b"the secret that lies outside"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return make_repository(tmp_path / "project", {"a.py": "a = 1\n", "src/b.py": "b = 1\n"})
 
 
 @pytest.fixture

@@ -1,17 +1,10 @@
 """What commits changed and what they held, against names that look like something else."""
 
-from pathlib import Path
-
 import pytest
-from tests.support.repositories import Repository, make_repository
+from tests.support.repositories import Repository
 
 from forge.errors import Invalid
 from forge.workspace.observed import observe
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    return make_repository(tmp_path / "project", {"a.py": "a = 1\n", "src/b.py": "b = 1\n"})
 
 
 def test_the_files_of_commits_are_told_one_commit_at_a_time(repository: Repository):
