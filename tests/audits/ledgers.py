@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from forge.audits.evidence.book import BookState
+from forge.audits.evidence.book import BookState, verify_book
 from forge.audits.evidence.chain import Entry
 from forge.audits.evidence.keys import Keys
-from forge.audits.evidence.ledger import LEDGER, append_audit, authorize, open_writer, verify
+from forge.audits.evidence.ledger import LEDGER, append_audit, authorize, open_writer
 from forge.audits.evidence.writing import Writer
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
 from forge.audits.project import Governance
@@ -113,7 +113,7 @@ class Ledger:
 
     def state(self, trust: Trust | None = None, committed: dict[str, bytes] | None = None) -> BookState:
         trust = trust or self.keys.trust(self.root)
-        return verify(self.evidence(), trust, committed or {}, self.writer.where(LEDGER))
+        return verify_book(LEDGER, self.evidence(), trust, committed or {}, self.writer.where(LEDGER))
 
     def rules(self, **given: object) -> list[tuple[str, int | None]]:
         return [(problem.rule, problem.number) for problem in self.state(**given).problems]  # type: ignore[arg-type]

@@ -221,6 +221,29 @@ def test_a_baseline_freezes_what_is_there_and_nothing_new(terminal: Terminal, ru
     assert terminal("audit", "baseline", str(project), "--only", "A1").code == 2
 
 
+def test_a_baseline_of_some_checks_leaves_what_is_accepted_of_others(
+    terminal: Terminal, run: Audit, project: Path
+):
+    terminal("audit", "baseline", str(project))
+    assert (
+        terminal("audit", "baseline", str(project), "--only", "a4").out.splitlines()[-1].startswith("2 find")
+    )
+    assert run("--only", "A4,A9").code == 0
+
+
+def test_a_baseline_of_no_check_is_refused(terminal: Terminal, project: Path):
+    said = terminal("audit", "baseline", str(project), "--only", ",")
+    assert (said.code, "No check is named." in said.err) == (2, True)
+    assert not (project / "Forge/Contracts/audit_baseline.json").exists()
+
+
+def test_a_baseline_that_cannot_be_read_is_not_written_over(terminal: Terminal, project: Path):
+    write(project, {"Forge/Contracts/audit_baseline.json": "{"})
+    said = terminal("audit", "baseline", str(project))
+    assert (said.code, "audit_baseline.json cannot be read" in said.err) == (2, True)
+    assert (project / "Forge/Contracts/audit_baseline.json").read_text() == "{"
+
+
 def test_every_check_is_explained_and_proven(terminal: Terminal):
     explained = terminal("audit", "--explain", "a4")
     assert explained.code == 0

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from forge.audits.boundaries.layout import propose_boundaries, propose_forge_json
+from forge.audits.boundaries.layout import propose_boundaries
 from forge.audits.checks.a4_boundaries import CHECK
 from forge.audits.engine import judge
+from forge.audits.forge_json import propose_forge_json
 from forge.audits.memory import snapshot_of
 from forge.audits.project import read_project
 

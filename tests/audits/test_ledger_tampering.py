@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.audits.ledgers import Ledger, new_ledger
 
-from forge.audits.evidence.book import write_head
+from forge.audits.evidence.book import verify_book, write_head
 from forge.audits.evidence.chain import Line, Signer, next_entry, read_chain, write_line
 from forge.audits.evidence.keys import Keys
-from forge.audits.evidence.ledger import LEDGER, verify
+from forge.audits.evidence.ledger import LEDGER
 from forge.audits.trust import Trust
 from forge.errors import Conflict
 
@@ -168,7 +168,7 @@ def test_no_random_change_of_any_file_goes_unnoticed(data: st.DataObject):
     put = data.draw(st.one_of(st.binary(max_size=4), st.just(content[:40]), st.just(b"\n")))
     changed = content[:place] + put + content[place + length :]
     editors = content == changed.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    state = verify({**FILES, name: changed}, TRUST, {}, "")
+    state = verify_book(LEDGER, {**FILES, name: changed}, TRUST, {}, "")
     is_mere_text = name.endswith(".md") and editors
     assert changed == content or is_mere_text or state.is_tampered, (name, place, length, put)
 
@@ -181,5 +181,5 @@ def test_no_shuffling_doubling_or_dropping_of_lines_goes_unnoticed(seed: int):
     changed = [line for line in lines for _ in range(chance.choice([0, 1, 1, 1, 1, 2]))]
     if chance.random() < 0.5:
         chance.shuffle(changed)
-    state = verify({**FILES, LEDGER.records: b"".join(changed)}, TRUST, {}, "")
+    state = verify_book(LEDGER, {**FILES, LEDGER.records: b"".join(changed)}, TRUST, {}, "")
     assert changed == lines or state.is_tampered

@@ -71,9 +71,16 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
     return Baseline({(one.check, one.fingerprint): one for one in file.findings})
 
 
-def freeze(findings: Iterable[Finding], *, since: date, until: date | None, reason: str) -> BaselineFile:
-    """Accept these; one that was accepted before keeps its first day and its reason."""
-    kept = [
+def freeze(
+    findings: Iterable[Finding],
+    *,
+    since: date,
+    until: date | None,
+    reason: str,
+    others: Iterable[Accepted] = (),
+) -> BaselineFile:
+    """Accept these; one that was accepted before keeps its first day and its reason. `others` stay as they are."""
+    new = [
         Accepted(
             fingerprint=finding.fingerprint,
             check=finding.check,
@@ -87,4 +94,5 @@ def freeze(findings: Iterable[Finding], *, since: date, until: date | None, reas
         for finding in findings
         if finding.check not in NEVER and finding.severity in ACCEPTABLE
     ]
-    return BaselineFile(findings=sorted(kept, key=lambda one: (one.check, one.path or "", one.fingerprint)))
+    in_order = sorted([*others, *new], key=lambda one: (one.check, one.path or "", one.fingerprint))
+    return BaselineFile(findings=in_order)

@@ -51,6 +51,11 @@ def skip(reason: str, unit: str = "files") -> Examination:
     return Examination((), 0, unit, skipped=reason)
 
 
+def unexamined(rule: str, message: str, fix: str) -> Examination:
+    """Nobody can tell, and this is why."""
+    return Examination((Found(rule, Severity.ERROR, message, fix),), 0, "files")
+
+
 @dataclass(frozen=True)
 class Fixture:
     """A small project and what the check must say of it. Needs no disk and no git."""

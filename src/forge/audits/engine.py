@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from forge.audits.baseline import NEVER, Baseline, read_baseline
-from forge.audits.check import Check, Examination, Found
+from forge.audits.check import Check, Examination, Found, unexamined
 from forge.audits.counting import counted
 from forge.audits.findings import Describer, shown_text
 from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Verdict
@@ -80,11 +80,11 @@ def _run(check: Check, snapshot: Snapshot, describe: Describer, only_path: str |
     examination = _doubtful(check, describe.baseline) or _examine(check, snapshot)
     found = [one for one in examination.found if only_path is None or one.path in (None, only_path)]
     findings = [describe(one) for one in found]
-    counted = [finding.severity for finding in findings if finding.known is None]
+    severities = [finding.severity for finding in findings if finding.known is None]
     return CheckResult(
         code=check.code,
         name=check.name,
-        result=_judge(check, examination, counted),
+        result=_judge(check, examination, severities),
         detail=shown_text(_detail(examination, findings, only_path)),
         is_blocking=check.is_blocking,
         findings=findings,
@@ -138,23 +138,13 @@ def _find_path(snapshot: Snapshot, given: str) -> str:
 
 def _refused(error: ForgeError) -> Examination:
     """Something it needs cannot be had, and the error says what."""
-    found = Found(
-        rule="not-examined",
-        severity=Severity.ERROR,
-        message=error.message,
-        fix=error.hint or "Make it readable, then audit again.",
-    )
-    return Examination((found,), 0, "files")
+    return unexamined("not-examined", error.message, error.hint or "Make it readable, then audit again.")
 
 
 def _broken(check: Check, error: Exception) -> Examination:
-    found = Found(
-        rule="broken-check",
-        severity=Severity.ERROR,
-        message=f"{check.code} itself broke: {type(error).__name__}: {str(error)[:300]}",
-        fix="This is a defect of the check, not of the project; the log has the details.",
-    )
-    return Examination((found,), 0, "files")
+    message = f"{check.code} itself broke: {type(error).__name__}: {str(error)[:300]}"
+    fix = "This is a defect of the check, not of the project; the log has the details."
+    return unexamined("broken-check", message, fix)
 
 
 def _detail(examination: Examination, findings: Sequence[Finding], only_path: str | None) -> str:

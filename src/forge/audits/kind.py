@@ -80,9 +80,10 @@ class AuditKind:
         from forge.audits.evidence.collecting import CONTRACTS, EvidenceRequest, collect
 
         place, proven = await self._place(step, given), await self.auditor.get()
+        found = await asyncio.to_thread(find_place, place.path, place.git_dir)
         collected = await collect(
             lambda: proven.auditor.open(place.path, given.request, git_dir=place.git_dir),
-            find_place(place.path, place.git_dir).root,
+            found.root,
             proven.auditor.keys,
             self.sandboxes,
             EvidenceRequest(given.summary, contracts=choose(proven.checks, CONTRACTS)),

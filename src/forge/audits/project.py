@@ -1,6 +1,7 @@
 """What a project says about itself: `forge.json`, and where its contracts and evidence are."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,10 +24,13 @@ EVIDENCE_FILES = (
 """Written by Forge, and free to change: what is in them is proven by signatures, not by being claimed."""
 
 
+Language = Literal["python", "typescript", "javascript", "go"]
+
+
 class Backend(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    language: Literal["python", "typescript", "javascript", "go"] | None = None
+    language: Language | None = None
     entry_module: str | None = None
     test_framework: str | None = None
     test_dir: str | None = None
@@ -69,13 +73,21 @@ class ForgeJson(BaseModel):
     audit: AuditSettings = AuditSettings()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Project:
     config: ForgeJson
     is_configured: bool
     """There is a forge.json."""
     problem: str | None
     """Why it cannot be read. Checks that depend on it are ERROR then, never PASS."""
+
+    def ignores(self, path: str) -> bool:
+        """Whether `audit.ignore` leaves this file alone."""
+        return any(glob.matches(path) for glob in self._ignored)
+
+    @cached_property
+    def _ignored(self) -> tuple[Glob, ...]:
+        return tuple(map(Glob, self.config.audit.ignore))
 
 
 def read_project(data: bytes | None) -> Project:

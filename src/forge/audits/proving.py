@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forge.audits.check import Check, Examination, Found
-from forge.audits.models import AuditRequest, Severity
+from forge.audits.check import Check, Examination, unexamined
+from forge.audits.models import AuditRequest
 from forge.audits.registry import choose, load_checks
 from forge.audits.snapshot import Snapshot
 
@@ -66,14 +66,10 @@ def doubt(check: Check, proof: "Proof") -> Check:
     """A check that fails its own examples says nothing of a project, but that."""
     if proof.is_sound:
         return check
-    found = Found(
-        rule="unsound-check",
-        severity=Severity.ERROR,
-        message=f"{check.code} fails its own examples: {proof.problems[0][:300]}",
-        fix="Repair or uninstall it: forge audit --self-test tells more.",
-    )
+    message = f"{check.code} fails its own examples: {proof.problems[0][:300]}"
+    told = unexamined("unsound-check", message, "Repair or uninstall it: forge audit --self-test tells more.")
 
     def examine(_: Snapshot) -> Examination:
-        return Examination((found,), 0, "files")
+        return told
 
     return replace(check, examine=examine)

@@ -8,9 +8,7 @@ import importlib
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 
-from forge.audits.check import Check, Examination, Found
-from forge.audits.models import Severity
-from forge.audits.snapshot import Snapshot
+from forge.audits.check import Check, unexamined
 from forge.errors import Invalid
 
 GROUP = "forge.checks"
@@ -59,16 +57,8 @@ def _load(point: EntryPoint) -> Check:
 
 
 def _unusable(point: EntryPoint, reason: str) -> Check:
-    found = Found(
-        rule="unusable-check",
-        severity=Severity.ERROR,
-        message=f"The check {point.name} ({point.value}) cannot be used: {reason[:300]}",
-        fix="Repair or uninstall the package that brings it.",
-    )
-
-    def examine(_: Snapshot) -> Examination:
-        return Examination((found,), 0, "files")
-
+    message = f"The check {point.name} ({point.value}) cannot be used: {reason[:300]}"
+    told = unexamined("unusable-check", message, "Repair or uninstall the package that brings it.")
     name = point.name.upper()
     why = "A check somebody relies on is missing."
-    return Check(code=name, name="Unusable check", why=why, docs=why, examine=examine, fixtures=())
+    return Check(code=name, name="Unusable check", why=why, docs=why, examine=lambda _: told, fixtures=())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from forge.audits.terminal import audit_errors, data_dir
+from forge.audits.terminal import audit_errors, codes, data_dir
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 from forge.terminal.output import working
@@ -23,13 +23,14 @@ _ENVIRONMENTS = (".venv", "venv", "env")
 def init(path: Path, force: bool, dry_run: bool) -> None:
     """Propose forge.json and boundaries.json from how the project in PATH is really laid out."""
     from forge.audits.auditor import Auditor
-    from forge.audits.boundaries.layout import propose_boundaries, propose_forge_json
+    from forge.audits.boundaries.layout import propose_boundaries
+    from forge.audits.forge_json import propose_forge_json
     from forge.audits.models import AuditRequest
     from forge.audits.project import CONFIG
     from forge.workspace.observed_place import find_place
 
     with audit_errors():
-        root = find_place(path, None).root
+        root = find_place(path).root
         with working("Looking at the project…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
             proposed = {
                 CONFIG: propose_forge_json(snapshot, _find_environment(root)),
@@ -59,30 +60,36 @@ def _find_environment(root: Path) -> str | None:
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--expires", default=f"{EXPIRES_DAYS}d", help="A date, a number of days (90d), or never.")
 @click.option("--reason", default="present when the baseline was written", help="Why they are accepted.")
-@click.option("--only", default="", help="Of these checks alone: A4,A9")
-def baseline(path: Path, expires: str, reason: str, only: str) -> None:
+@click.option("--only", help="Of these checks alone: A4,A9")
+def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
     """Accept what is wrong in PATH today, so that only what is new blocks."""
     from forge.audits.auditor import Auditor
-    from forge.audits.baseline import NAME, NEVER, freeze
+    from forge.audits.baseline import NEVER, baseline_path, freeze, read_baseline
+    from forge.audits.engine import audit
     from forge.audits.models import AuditRequest
-    from forge.audits.registry import load_checks
+    from forge.audits.registry import choose, load_checks
     from forge.workspace.observed_place import find_place
 
     with audit_errors():
         today = now().date()
         until = _until(expires, today)
-        codes = [code for code in only.split(",") if code.strip()]
-        codes = codes or [check.code for check in load_checks() if check.code not in NEVER]
-        if unfit := NEVER & {code.strip().upper() for code in codes}:
+        checks = choose(load_checks(), codes(only))
+        if only is None:
+            checks = [check for check in checks if check.code not in NEVER]
+        chosen = {check.code for check in checks}
+        if unfit := NEVER & chosen:
             raise Invalid(
                 f"{', '.join(sorted(unfit))}: about one change only; there is nothing to accept for later."
             )
-        with working("Auditing…"):
-            audited = Auditor(data_dir()).run(path, AuditRequest(only=codes, ledger=False))
-        findings = [finding for result in audited.report.results for finding in result.findings]
-        file = freeze(findings, since=today, until=until, reason=reason)
-        name = audited.governance.path("Contracts", NAME)
-        _write(find_place(path, None).root, {name: f"{file.model_dump_json(indent=2)}\n"}, force=True)
+        with working("Auditing…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
+            before, name = read_baseline(snapshot), baseline_path(snapshot)
+            if before.problem is not None:
+                raise Invalid(f"{before.problem}.", hint="Correct it, or remove it to begin a new one.")
+            report = audit(snapshot, checks, at=now())
+        findings = [finding for result in report.results for finding in result.findings]
+        others = [one for one in before.accepted.values() if one.check not in chosen]
+        file = freeze(findings, since=today, until=until, reason=reason, others=others)
+        _write(find_place(path).root, {name: f"{file.model_dump_json(indent=2)}\n"}, force=True)
     click.echo(f"{len(file.findings)} findings are accepted{f' until {until}' if until else ''}.")
 
 

@@ -186,8 +186,10 @@ def read_boundaries(data: bytes) -> Boundaries:
         raise BadBoundaries(f"is no JSON: {error.msg}, column {error.colno}", error.lineno) from None
     except RecursionError:
         raise BadBoundaries("is nested too deeply", 1) from None
+    except _KeyTwice as error:
+        raise BadBoundaries(str(error)[:300], _last_line_of(error.key, text)) from None
     except ValueError as error:
-        raise BadBoundaries(str(error)[:300], _line_of_repeated(text, str(error))) from None
+        raise BadBoundaries(str(error)[:300], None) from None
     try:
         return Boundaries.model_validate(value)
     except ValidationError as error:
@@ -195,17 +197,20 @@ def read_boundaries(data: bytes) -> Boundaries:
         raise BadBoundaries(_said(misfit), line_of(text, misfit.path)) from None
 
 
+class _KeyTwice(ValueError):
+    def __init__(self, key: str) -> None:
+        super().__init__(f"has the key {key!r} twice in one object")
+        self.key = key
+
+
 def _no_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    keys = dict(pairs)
-    if len(keys) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"has the key {first_twice(names)!r} twice in one object")
-    return keys
+    if (twice := first_twice([name for name, _ in pairs])) is not None:
+        raise _KeyTwice(twice)
+    return dict(pairs)
 
 
-def _line_of_repeated(text: str, message: str) -> int | None:
-    name = message.split("'")[1] if message.count("'") >= 2 else ""
-    at = text.rfind(json.dumps(name))
+def _last_line_of(key: str, text: str) -> int | None:
+    at = max(text.rfind(json.dumps(key, ensure_ascii=is_ascii)) for is_ascii in (True, False))
     return text.count("\n", 0, at) + 1 if at >= 0 else None
 
 

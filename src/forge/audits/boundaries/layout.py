@@ -17,12 +17,10 @@ from forge.audits.boundaries.layering import Layers, folders_of
 from forge.audits.boundaries.rules import RuleBook, Violation
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Language
-from forge.audits.forge_json import frontend_folder, propose_forge_json
+from forge.audits.forge_json import frontend_folder
 from forge.audits.imports.graph import ImportGraph
 from forge.audits.imports.modules import Modules, language_of
 from forge.audits.snapshot import Snapshot
-
-__all__ = ["propose_boundaries", "propose_forge_json"]
 
 REASON = "present when the boundaries were first written"
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, examined
 from forge.audits.checks.a9_docs import DOCS
 from forge.audits.checks.a9_fixtures import FIXTURES
@@ -21,7 +22,6 @@ from forge.audits.imports.python_roots import normal as normal_path
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
 from forge.audits.snapshot import MOST_BYTES, Snapshot
-from forge.workspace.pattern import Glob
 
 _ALLOWED = re.compile(r"forge:\s?allow-import|deptry:\s*ignore(?!\[)|deptry:\s*ignore\[([A-Z0-9, ]*)\]")
 _CODES = {
@@ -42,41 +42,24 @@ MOST_NAMED = 8
 
 
 def examine(snapshot: Snapshot) -> Examination:
-    problem = snapshot.project.problem
-    if problem is not None:
-        return _refused(problem)
-    try:
-        ignored = [Glob(glob) for glob in snapshot.project.config.audit.ignore]
-    except ValueError as error:
-        return _refused(f"audit.ignore of {CONFIG} has a glob that cannot be read: {error}")
-    return _Audit(snapshot, ignored).run()
-
-
-def _refused(message: str) -> Examination:
-    found = Found("bad-config", Severity.ERROR, message, f"Repair {CONFIG}.", CONFIG, 1, subject="config")
-    return Examination((found,), 0, "files")
+    return broken_config(snapshot) or _Audit(snapshot).run()
 
 
 class _Audit:
-    def __init__(self, snapshot: Snapshot, ignored: list[Glob]) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._ignored = ignored
+        self._is_ignored = snapshot.project.ignores
         self._named = _named_manifest(snapshot)
         self._manifests = Manifests.of(snapshot, self._named)
         self._changed = frozenset(change.path for change in snapshot.changes)
         self._open: tuple[str, list[str]] = ("", [])
 
     def run(self) -> Examination:
-        facts = facts_of(self._snapshot)
-        if self._ignored:
-            facts = {path: one for path, one in facts.items() if not self._is_ignored(path)}
+        facts = {path: one for path, one in facts_of(self._snapshot).items() if not self._is_ignored(path)}
         found = [*self._missing_manifest(), *self._broken_manifests()]
         found += self._unread(facts)
         found += self._told(self._needs(facts))
         return examined(sorted(found, key=_order), len(facts), "files", nothing=_NOTHING)
-
-    def _is_ignored(self, path: str) -> bool:
-        return any(glob.matches(path) for glob in self._ignored)
 
     def _missing_manifest(self) -> Iterator[Found]:
         if self._named is not None and self._named not in self._snapshot.tree.entries:

@@ -12,7 +12,6 @@ from forge.audits.paths import shown
 from forge.audits.secrets.added import Leak, leaks
 from forge.audits.snapshot import AddedLine, Change, Snapshot
 from forge.workspace.observed_mirror import LARGE
-from forge.workspace.pattern import Glob
 
 MOST = 1000
 """Findings of one audit; who has more has one problem, not a thousand."""
@@ -46,9 +45,8 @@ what is there today. Binary files, and files of 32 MB and more, are not looked i
 def examine(snapshot: Snapshot) -> Examination:
     if (broken := broken_config(snapshot, _UNIT)) is not None:
         return broken
-    globs = [Glob(text) for text in snapshot.project.config.audit.ignore]
-    lines = _lines(snapshot, globs)
-    unread = _unread(snapshot, globs)
+    lines = _lines(snapshot)
+    unread = _unread(snapshot)
     if not lines:
         return skip(f"no line was added{unread}", _UNIT)
     all_leaks = leaks(lines)
@@ -58,20 +56,20 @@ def examine(snapshot: Snapshot) -> Examination:
     return Examination(tuple(found), len(lines), _UNIT, detail)
 
 
-def _lines(snapshot: Snapshot, globs: Sequence[Glob]) -> Sequence[AddedLine]:
-    if not globs:
-        return snapshot.added_lines
+def _lines(snapshot: Snapshot) -> Sequence[AddedLine]:
     paths = {line.path for line in snapshot.added_lines}
-    ignored = {path for path in paths if any(glob.matches(path) for glob in globs)}
+    ignored = set(filter(snapshot.project.ignores, paths))
+    if not ignored:
+        return snapshot.added_lines
     return [line for line in snapshot.added_lines if line.path not in ignored]
 
 
-def _unread(snapshot: Snapshot, globs: Sequence[Glob]) -> str:
+def _unread(snapshot: Snapshot) -> str:
     """What git compares no lines of; a file that is gone has nothing to search."""
     why = {
         change.path: reason
         for change in snapshot.changes
-        if (reason := _reason(snapshot, change)) and not any(glob.matches(change.path) for glob in globs)
+        if (reason := _reason(snapshot, change)) and not snapshot.project.ignores(change.path)
     }
     if not why:
         return ""

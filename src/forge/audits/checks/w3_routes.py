@@ -16,7 +16,6 @@ from forge.audits.routing.joining import MOST_ROUTES, Routing, Served, Unmounted
 from forge.audits.routing.paths import shown_path
 from forge.audits.routing.specs import SPECS, Spec
 from forge.audits.snapshot import MOST_BYTES, Snapshot
-from forge.workspace.pattern import Glob
 
 _NAMES = ("openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json")
 _DOCUMENTS = tuple(f"{folder}{name}" for folder in ("", "docs/") for name in _NAMES)
@@ -95,11 +94,9 @@ def _read(snapshot: Snapshot, path: str) -> Spec:
 
 
 def _implementation(snapshot: Snapshot) -> Mapping[str, FileFacts]:
-    ignored = [Glob(glob) for glob in snapshot.project.config.audit.ignore]
+    ignores = snapshot.project.ignores
     return {
-        path: facts
-        for path, facts in facts_of(snapshot).items()
-        if not _is_test(path) and not any(glob.matches(path) for glob in ignored)
+        path: facts for path, facts in facts_of(snapshot).items() if not _is_test(path) and not ignores(path)
     }
 
 

@@ -19,6 +19,7 @@ from forge.audits.evidence.chain import (
     read_chain,
     split_lines,
 )
+from forge.audits.evidence.records import Legacy, body_of
 from forge.audits.models import Severity
 from forge.audits.trust import Head, Trust
 
@@ -40,15 +41,17 @@ class Book:
     """The file rendered from it."""
     head: str | None
     """The file with the signed head, if it has one."""
-    begin: Callable[[Entry | None], str]
-    """How the text begins; the first entry may have a say."""
+    header: str
+    """How the text begins."""
     render: Callable[[Entry], str]
     made_by: str
     """How the first record comes about, in a sentence."""
 
     def whole_text(self, lines: Sequence[Line]) -> str:
-        first = lines[0].entry if lines else None
-        return self.begin(first) + "".join(self.render(line.entry) for line in lines)
+        """A text from before there were records stays at the beginning, as it was."""
+        first = body_of(lines[0].entry) if lines else None
+        begin = first.text.rstrip("\n") + "\n" if isinstance(first, Legacy) else self.header
+        return begin + "".join(self.render(line.entry) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,10 @@ class SignedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return is_signed(
             self.signer, self.signature, _HEAD_DOMAIN + _signed_part(self.chain, self.count, self.hash)
         )
+
+
+def signed_by_stranger(what: str, key: str) -> str:
+    return f"{what} is signed by a key that this machine does not know: {key[:16]}…"
 
 
 def head_of(line: Line) -> Head:
@@ -175,7 +182,7 @@ def _unknown(book: Book, key: str, what: str) -> Problem:
     return Problem(
         "unknown-signer",
         Severity.WARN,
-        f"{what} is signed by a key that this machine does not know: {key[:16]}…",
+        signed_by_stranger(what, key),
         f"If you know whose it is: forge audit trust {key}",
         file=book.records,
     )

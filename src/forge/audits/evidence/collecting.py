@@ -33,7 +33,7 @@ from forge.audits.evidence.rendering_runs import render_latest
 from forge.audits.evidence.sandboxed import Bench
 from forge.audits.evidence.thread import Thread
 from forge.audits.evidence.verification import plan
-from forge.audits.evidence.writing import Writer, add_record
+from forge.audits.evidence.writing import REPAIRED, Writer, add_record
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.registry import choose, load_checks
@@ -122,8 +122,8 @@ def _write_log(folder: EvidenceFolder, writer: Writer, log: DiffLog, at: str) ->
 def _check(snapshot: Snapshot, root: Path) -> None:
     """What cannot be written in the end is said before an hour of tests."""
     for problem in verify_in(snapshot, RUNS).problems:
-        is_repaired = problem.rule in ("unfinished-line", "edited-text", "empty")
-        if problem.rule == "unknown-signer" or (problem.severity is Severity.FAIL and not is_repaired):
+        is_in_the_way = problem.severity is Severity.FAIL and problem.rule not in REPAIRED
+        if is_in_the_way or problem.rule == "unknown-signer":
             raise Conflict(f"Evidence cannot be added: {problem.message}.", hint=problem.fix)
     if snapshot.unmerged:
         raise Conflict(

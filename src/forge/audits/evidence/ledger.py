@@ -1,7 +1,7 @@
 """The audit ledger: every audit and every authorisation of a project, in order, signed, and proven on request."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -21,13 +21,13 @@ from forge.audits.evidence.records import (
     listed,
     stamp,
 )
-from forge.audits.evidence.rendering_ledger import begin_ledger, render_ledger_entry
+from forge.audits.evidence.rendering_ledger import HEADER, render_ledger_entry
 from forge.audits.evidence.writing import Writer, add_record, recent_entries
 from forge.audits.models import AuditReport, CheckResult, Severity, Verdict
 from forge.audits.paths import shown
 from forge.audits.project import EVIDENCE_FILES, Governance
 from forge.audits.snapshot import Snapshot
-from forge.audits.trust import Trust, seen_at
+from forge.audits.trust import seen_at
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 
@@ -35,7 +35,7 @@ LEDGER = Book(
     records="audit_ledger.jsonl",
     text="audit_ledger.md",
     head="audit_ledger.head.json",
-    begin=begin_ledger,
+    header=HEADER,
     render=render_ledger_entry,
     made_by="The first audit makes it.",
 )
@@ -135,13 +135,6 @@ def failed_checks(audit: Audited) -> tuple[str, ...]:
     results = (*audit.checks, *audit.warnings)
     blocking = tuple(line.code for line in results if line.result in (Verdict.FAIL, Verdict.ERROR))
     return tuple(code for code in blocking if code != GATE) if blocking else ("no check",)
-
-
-def verify(
-    evidence: Mapping[str, bytes], trust: Trust, committed: Mapping[str, bytes], where: str
-) -> BookState:
-    """`committed`: the ledger's records by commit; `where`: see `seen_at`."""
-    return verify_book(LEDGER, evidence, trust, committed, where)
 
 
 def verify_in(snapshot: Snapshot, book: Book = LEDGER) -> BookState:

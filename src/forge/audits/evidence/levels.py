@@ -15,7 +15,6 @@ from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
 from forge.kernel.clock import now
-from forge.workspace.pattern import Glob
 
 MOST_NAMED = 20
 OnLevel = Callable[[Level], None]
@@ -59,12 +58,8 @@ class Verifier:
     def _syntax(self) -> Step:
         """Of all sources, without running any of them."""
         started_at = exact_stamp(now())
-        ignored = [Glob(glob) for glob in _readable(self.snapshot.project.config.audit.ignore)]
-        facts = {
-            path: fact
-            for path, fact in facts_of(self.snapshot).items()
-            if not any(glob.matches(path) for glob in ignored)
-        }
+        ignores = self.snapshot.project.ignores
+        facts = {path: fact for path, fact in facts_of(self.snapshot).items() if not ignores(path)}
         broken = [
             f"{shown(path)}:{fact.broken_line}"
             for path, fact in sorted(facts.items())
@@ -118,15 +113,3 @@ def _seen(name: str, status: Status, summary: str, started_at: str) -> Step:
         ended_at=exact_stamp(now()),
         summary=fit(summary),
     )
-
-
-def _readable(globs: Sequence[str]) -> list[str]:
-    """One that is no glob is told by the checks; here it ignores nothing."""
-    found: list[str] = []
-    for glob in globs:
-        try:
-            Glob(glob)
-        except ValueError:
-            continue
-        found.append(glob)
-    return found

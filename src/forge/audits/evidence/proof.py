@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import msgspec
 
 from forge.audits.check import Found
-from forge.audits.evidence.book import Book, BookState, normal_text
+from forge.audits.evidence.book import Book, BookState, normal_text, signed_by_stranger
 from forge.audits.evidence.chain import Line, read_line
 from forge.audits.evidence.ledger import verify_in
 from forge.audits.evidence.records import DiffLog, FileChange, Kind, Status, TestRun, body_of
 from forge.audits.evidence.rendering_diff import render_diff_log
-from forge.audits.evidence.rendering_runs import begin_runs, render_latest, render_run
+from forge.audits.evidence.rendering_runs import HEADER, render_latest, render_run
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.snapshot import Change, Snapshot
@@ -20,7 +20,7 @@ RUNS = Book(
     records="test_runs.jsonl",
     text="test_runs.md",
     head=None,
-    begin=begin_runs,
+    header=HEADER,
     render=render_run,
     made_by="`forge audit evidence` makes it.",
 )
@@ -214,7 +214,7 @@ def _stranger(snapshot: Snapshot, file: str, key: str) -> Found:
     return Found(
         "unknown-signer",
         Severity.FAIL,
-        f"{file} is signed by a key that this machine does not know: {key[:16]}…",
+        signed_by_stranger(file, key),
         f"{MAKE}; or, if you know whose key it is: forge audit trust {key}",
         _path(snapshot, file),
         subject=key,

@@ -20,12 +20,6 @@ _OUTCOMES = {
 }
 
 
-def begin_ledger(first: Entry | None) -> str:
-    """A ledger from before there were records stays at the beginning, as it was."""
-    legacy = body_of(first) if first else None
-    return legacy.text.rstrip("\n") + "\n" if isinstance(legacy, Legacy) else HEADER
-
-
 def render_ledger_entry(entry: Entry) -> str:
     body = body_of(entry)
     if isinstance(body, Legacy):

@@ -14,11 +14,6 @@ Rendered from `test_runs.jsonl`, where each record is signed. Do not edit: `forg
 """
 
 
-def begin_runs(first: Entry | None) -> str:
-    legacy = body_of(first) if first else None
-    return legacy.text.rstrip("\n") + "\n" if isinstance(legacy, Legacy) else HEADER
-
-
 def render_run(entry: Entry) -> str:
     """One run of the history."""
     body = body_of(entry)

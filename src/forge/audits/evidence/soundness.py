@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from forge.audits.counting import counted
-from forge.audits.evidence.book import Book, Problem, normal_text
+from forge.audits.evidence.book import Book, Problem, normal_text, signed_by_stranger
 from forge.audits.evidence.chain import Line, canonical, hash_line, read_line
 from forge.audits.evidence.ledger import LEDGER, verify_in
 from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, MAKE, RUNS, is_latest, last_run
@@ -68,7 +68,7 @@ def _diff_log(snapshot: Snapshot, last: Line | None) -> Iterator[Problem]:
         yield _wrong("broken-entry", f"{DIFF_LOG}: {what}")
         return
     if line.entry.signer not in snapshot.trust.keys:
-        message = f"{DIFF_LOG} is signed by a key that this machine does not know: {line.entry.signer[:16]}…"
+        message = signed_by_stranger(DIFF_LOG, line.entry.signer)
         fix = f"If you know whose it is: forge audit trust {line.entry.signer}"
         yield Problem("unknown-signer", Severity.WARN, message, fix, file=DIFF_LOG)
     yield from _content(snapshot, line, last)

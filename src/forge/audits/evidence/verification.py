@@ -5,17 +5,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from forge.agents.command_policy import Allowed, allow_command, allow_tests
 from forge.agents.command_rules import Runner
 from forge.audits.imports.loose import read_json, read_text, texts, within
-from forge.audits.project import Frontend
+from forge.audits.project import Frontend, Language
 from forge.audits.snapshot import Snapshot
 from forge.errors import ForgeError
 from forge.sandbox.models import Network
 
-Language = Literal["python", "typescript", "javascript", "go"]
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _TEST_FILE = re.compile(r"(test_[^/]*|[^/]*_test)\.py")
 PYTHON = "python3"

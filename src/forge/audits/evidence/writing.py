@@ -20,7 +20,7 @@ from forge.kernel.ids import new_id
 
 MOST_LEGACY = 8 << 20
 _TAIL = 1 << 20
-_REPAIRED = frozenset({"unfinished-line", "empty", "edited-text"})
+REPAIRED = frozenset({"unfinished-line", "empty", "edited-text"})
 """What a new record puts right: none of it hides a record that was signed."""
 
 
@@ -120,7 +120,7 @@ def _check(state: BookState, writer: Writer) -> None:
 
 
 def _is_repaired(problem: Problem, state: BookState, writer: Writer) -> bool:
-    if problem.rule in _REPAIRED:
+    if problem.rule in REPAIRED:
         return True
     # The very first record, or the one that adopts an old text: its writer was stopped before the head.
     return (

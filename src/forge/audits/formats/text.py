@@ -42,8 +42,8 @@ def check_line(result: CheckResult, paint: Paint = plain) -> str:
 
 
 def details(report: AuditReport, paint: Paint = plain) -> str:
-    """Every finding, those that block first; notes only where a check has nothing worse to say."""
-    found = [one for result in report.results for one in result.findings if _is_worth_telling(one)]
+    """Every finding but notes, check by check."""
+    found = [one for result in report.results for one in result.findings if one.severity is not Severity.NOTE]
     return "\n\n".join(finding_text(one, paint) for one in found)
 
 
@@ -61,7 +61,3 @@ def finding_text(finding: Finding, paint: Paint = plain) -> str:
         lines.append(paint(f"  known since {finding.known.since}{until}: {finding.known.reason}", "dim"))
     lines.append(paint(f"  run  {finding.reproduce}", "dim"))
     return "\n".join(lines)
-
-
-def _is_worth_telling(finding: Finding) -> bool:
-    return finding.severity is not Severity.NOTE
