@@ -61,6 +61,8 @@ def test_bots_listen_to_channels(forge: Terminal):
     (channel,) = forge("message", "channels", "--json").data
     assert (channel["name"], channel["bots"], channel["messages"]) == ("news", ["bob"], 1)
     assert "A new release" in forge("message", "channel-history", "news").out
+    odd = forge("message", "subscribe", "bob", "#news")
+    assert (odd.code, "name: must begin with a small letter or digit" in odd.err) == (2, True)
     assert forge("message", "unsubscribe", "bob", "news").code == 0
     assert forge("message", "unsubscribe", "bob", "news").code == 5
     assert "none" in forge("message", "channels").out

@@ -108,6 +108,8 @@ def test_the_commands_do_the_same(forge: Terminal, shop: dict[str, Any]):
 def test_a_workspace_is_made_and_removed_by_command(forge: Terminal, tmp_path: Path):
     made = forge("workspaces", "create", "brief", "--json").data
     assert forge("workspaces", "create", "brief").code == 6
+    odd = forge("workspaces", "create", "bad/name")
+    assert (odd.code, "name: must begin with a letter or digit" in odd.err) == (2, True)
     assert forge("workspaces", "remove", "brief", stdin="y\n").code == 2
     assert Path(made["path"]).is_dir()
     assert "Removed" in forge("workspaces", "remove", "brief", "--yes").out

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -94,7 +95,7 @@ def channel_history(name: str, limit: int, as_json: bool) -> None:
 def show(id: str, as_json: bool) -> None:
     """Show a message and what became of it."""
     with connect() as client:
-        found = client.get(f"/messages/{id}", BotMessage)
+        found = client.get(f"/messages/{quote(id, safe='')}", BotMessage)
     if as_json:
         print_json(found)
     else:
@@ -122,7 +123,7 @@ def channels(as_json: bool) -> None:
 def subscribe(bot: str, channel: str, as_json: bool) -> None:
     """Let BOT listen to CHANNEL; it is made if there is none."""
     with connect() as client:
-        found = client.put(f"/message-channels/{channel}/bots/{find_bot(client, bot).slug}", Channel, {})
+        found = client.put(_place(client, channel, bot), Channel, {})
     _print_channel(found, as_json=as_json)
 
 
@@ -133,8 +134,12 @@ def subscribe(bot: str, channel: str, as_json: bool) -> None:
 def unsubscribe(bot: str, channel: str, as_json: bool) -> None:
     """Let BOT listen to CHANNEL no more."""
     with connect() as client:
-        found = client.delete(f"/message-channels/{channel}/bots/{find_bot(client, bot).slug}", Channel)
+        found = client.delete(_place(client, channel, bot), Channel)
     _print_channel(found, as_json=as_json)
+
+
+def _place(client: Client, channel: str, bot: str) -> str:
+    return f"/message-channels/{quote(channel, safe='')}/bots/{find_bot(client, bot).slug}"
 
 
 def _body(text: str) -> Any:

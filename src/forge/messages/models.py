@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from forge.events.models import EventData
+from forge.kernel.spelling import Spelling
 from forge.runs.models import Problem
 
 MAX_BODY = 100_000
@@ -25,8 +26,20 @@ def _fits(body: JsonValue) -> JsonValue:
 
 
 Body = Annotated[JsonValue, AfterValidator(_fits)]
-MessageType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-ChannelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+MessageType = Annotated[
+    str,
+    Spelling(
+        r"^[a-z][a-z0-9_]{0,31}$",
+        "must begin with a small letter, and go on with small letters, digits and _ (at most 32 in all)",
+    ),
+]
+ChannelName = Annotated[
+    str,
+    Spelling(
+        r"^[a-z0-9][a-z0-9._-]{0,63}$",
+        "must begin with a small letter or digit, and go on with small letters, digits and . _ - (at most 64 in all)",
+    ),
+]
 BotRef = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 QUESTION, DELEGATION, REPLY = "question", "delegation", "reply"

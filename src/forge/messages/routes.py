@@ -4,18 +4,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
+from forge.bots.routes import BotRef
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.ids import Id
 from forge.http.paging import CursorParam, Limit
 from forge.kernel.text import NO_NUL
-from forge.messages.models import BotMessage, Channel, NewChannel, NewMessage, Sent, Which
+from forge.messages.models import BotMessage, Channel, ChannelName, NewChannel, NewMessage, Sent, Which
 from forge.messages.service import Messages
 
 router = APIRouter(prefix="/api/v1", tags=["messages"])
 
-Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$", description="The name of a channel.")]
-BotRef = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$", description="The id or the slug of a bot.")]
+Name = Annotated[ChannelName, Path(description="The name of a channel.")]
 Word = Annotated[str, NO_NUL] | None
 Who = Annotated[Word, Query(max_length=64, description="The slug or id of a bot.")]
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Body, Depends, Path, Query, Request, status
 
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
+from forge.http.ids import Id
 from forge.http.paging import CursorParam, Limit
 from forge.kernel.text import NO_NUL
 from forge.workflows.models import (
@@ -33,7 +34,6 @@ router = APIRouter(prefix="/api/v1", tags=["workflows"])
 
 Ref = Annotated[str, Path(max_length=64, description="The name or id of a workflow."), NO_NUL]
 Number = Annotated[int, Path(ge=1, le=(1 << 31) - 1)]
-RunId = Annotated[str, Path(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 Payload = Annotated[dict[str, Any] | None, Body(description="What it starts with: its inputs, and more.")]
 
 
@@ -157,14 +157,14 @@ async def list_workflow_runs(
 
 
 @router.get("/workflow-runs/{run_id}")
-async def get_workflow_run(caller: Reader, run_id: RunId, runs: Runs) -> Envelope[WorkflowRunDetail]:
+async def get_workflow_run(caller: Reader, run_id: Id, runs: Runs) -> Envelope[WorkflowRunDetail]:
     return reply(await runs.get(caller.account_id, run_id))
 
 
 @router.get("/workflow-runs/{run_id}/steps")
 async def get_steps(
     caller: Reader,
-    run_id: RunId,
+    run_id: Id,
     runs: Runs,
     key: Annotated[
         Annotated[str, NO_NUL] | None, Query(max_length=400, description="Of one step; all without it.")
@@ -175,30 +175,28 @@ async def get_steps(
 
 
 @router.post("/workflow-runs/{run_id}/approve")
-async def approve_run(
-    caller: Writer, run_id: RunId, body: Verdict, runs: Runs
-) -> Envelope[WorkflowRunDetail]:
+async def approve_run(caller: Writer, run_id: Id, body: Verdict, runs: Runs) -> Envelope[WorkflowRunDetail]:
     return reply(await runs.decide(caller.account_id, run_id, body, approve=True, by=caller.name))
 
 
 @router.post("/workflow-runs/{run_id}/reject")
-async def reject_run(caller: Writer, run_id: RunId, body: Verdict, runs: Runs) -> Envelope[WorkflowRunDetail]:
+async def reject_run(caller: Writer, run_id: Id, body: Verdict, runs: Runs) -> Envelope[WorkflowRunDetail]:
     return reply(await runs.decide(caller.account_id, run_id, body, approve=False, by=caller.name))
 
 
 @router.post("/workflow-runs/{run_id}/cancel")
-async def cancel_workflow_run(caller: Writer, run_id: RunId, runs: Runs) -> Envelope[WorkflowRunDetail]:
+async def cancel_workflow_run(caller: Writer, run_id: Id, runs: Runs) -> Envelope[WorkflowRunDetail]:
     """It and everything it started."""
     return reply(await runs.cancel(caller.account_id, run_id, by=caller.name))
 
 
 @router.post("/workflow-runs/{run_id}/retry", status_code=status.HTTP_202_ACCEPTED)
-async def retry_run(caller: Writer, run_id: RunId, runs: Runs) -> Envelope[Submitted]:
+async def retry_run(caller: Writer, run_id: Id, runs: Runs) -> Envelope[Submitted]:
     """A new run from where this one failed: what was completed is kept and not done again."""
     return reply(await runs.retry(caller.account_id, run_id, by=caller.name))
 
 
 @router.post("/workflow-runs/{run_id}/rerun", status_code=status.HTTP_202_ACCEPTED)
-async def rerun(caller: Writer, run_id: RunId, body: Rerun, runs: Runs) -> Envelope[Submitted]:
+async def rerun(caller: Writer, run_id: Id, body: Rerun, runs: Runs) -> Envelope[Submitted]:
     """A new run from the beginning."""
     return reply(await runs.rerun(caller.account_id, run_id, body, by=caller.name))

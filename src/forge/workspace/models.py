@@ -5,11 +5,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
+from forge.kernel.spelling import Spelling
 from forge.workspace.entries import EntryKind
 
-NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$"
-
-WorkspaceName = Annotated[str, StringConstraints(strip_whitespace=True, pattern=NAME_PATTERN)]
+WorkspaceName = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True),
+    Spelling(
+        r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$",
+        "must begin with a letter or digit, and go on with letters, digits, spaces and . _ - (at most 64 in all)",
+    ),
+]
 
 
 class WorkspaceInfo(BaseModel):
