@@ -229,6 +229,12 @@ def test_files_are_found_once_where_links_go_in_circles(tmp_path: Path):
     assert len(found) <= 2 and tmp_path / "a" / "file" in found
 
 
+def test_a_link_that_leads_to_itself_keeps_nothing_else_from_being_found(tmp_path: Path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "file").write_text("1")
+    assert tmp_path / "file" in roots_module.files_in(tmp_path, 1000, but=tmp_path / "none")
+
+
 def test_patterns_fit_names_paths_and_paths_below():
     root = (Root(Path("/srv/in"), 1, 1),)
     path = "/srv/in/src/deep/a.py"

@@ -48,14 +48,22 @@ def files_in(folder: Path, limit: int, *, but: Path) -> list[Path]:
     waiting = [folder]
     while waiting and len(found) < limit:
         for entry in _entries(waiting.pop()):
-            if not entry.is_dir():
+            which = _folder(entry)
+            if which is None:
                 found.append(Path(entry.path))
-                continue
-            status = entry.stat()
-            if (status.st_dev, status.st_ino) not in seen:
-                seen.add((status.st_dev, status.st_ino))
+            elif which not in seen:
+                seen.add(which)
                 waiting.append(Path(entry.path))
     return found[:limit]
+
+
+def _folder(entry: "os.DirEntry[str]") -> tuple[int, int] | None:
+    """Which folder it is; None for a file, and for what went meanwhile or leads nowhere we may look."""
+    try:
+        status = entry.stat() if entry.is_dir() else None
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if status else None
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:
