@@ -8,6 +8,9 @@ from forge.store.engine import Tx
 
 async def causing_run(tx: Tx, conversation_id: str) -> str | None:
     """The one that spoke last in it; None when none did."""
-    query = sa.select(bot_messages.c.sender).where(bot_messages.c.conversation_id == conversation_id)
-    found = await tx.execute(query.order_by(bot_messages.c.created_at.desc(), bot_messages.c.id.desc()))
+    table = bot_messages.c
+    query = sa.select(table.sender).where(
+        table.conversation_id == conversation_id, table.sender_bot_id.is_(None)
+    )
+    found = await tx.execute(query.order_by(table.created_at.desc(), table.id.desc()))
     return next((sender["run_id"] for (sender,) in found if sender["type"] == "workflow"), None)

@@ -48,7 +48,7 @@ class SecretMarks:
 
         def secret(name: str) -> str:
             if name not in found:
-                raise NotFound(f"There is no secret {name}.", hint=f"Keep it with `forge secret set {name}`.")
+                raise NotFound(f"There is no secret {name}.", hint=f"Save it: forge secrets set {name}")
             return found[name]
 
         return _map_texts(value, lambda text: self._put(text, secret))
