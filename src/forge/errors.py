@@ -120,5 +120,14 @@ class Unavailable(ForgeError):
     status, code, exit_code = 503, "unavailable", 3
 
 
+class DiskFull(Unavailable):
+    """Of the server. What was refused is done again when there is room."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The disk of the server is full.", hint="Nothing is lost. Make room, and do it again."
+        )
+
+
 class SandboxTooWeak(Unavailable):
     code = "sandbox_too_weak"

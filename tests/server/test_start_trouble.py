@@ -240,14 +240,20 @@ def test_a_disk_that_fills_up_stops_nothing_for_good(
     disk = tiny_disk("40m")
     server = start_server(disk)
     waiting = server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 300}})["id"]
+    unused = server.call("POST", "/api/v1/keys", {"name": "unused", "scopes": ["read"]})["key"]
     with (disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
         while True:
             filler.write(b"x" * 4096)
     refused = wait_until(lambda: _refused(server), timeout_s=60, what="a refusal")
     assert "disk of the server is full" in refused
+    wait_until(lambda: _refused(server, length=1), timeout_s=60, what="a refusal of anything")
     with server.client() as client:
         assert client.get("/health").status_code == 200
         assert client.get(f"/api/v1/runs/{waiting}").status_code == 200, "what is there can be read"
+        assert client.post("/api/v1/bots", json={"name": "Ada"}).status_code == 503
+    with server.client(Authorization=f"Bearer {unused}") as client:
+        assert client.get("/api/v1/bots").json()["data"] == [], "and nothing has to be written for that"
+    assert not [*(disk / "bots").iterdir()]
     (disk / "filler").unlink()
     path = f"/api/v1/runs/{waiting}"
     wait_until(lambda: server.call("GET", path)["run"]["status"] == "completed", timeout_s=60, what="its end")
@@ -257,10 +263,10 @@ def test_a_disk_that_fills_up_stops_nothing_for_good(
     assert server.process.returncode == 0
 
 
-def _refused(server: Server) -> str | None:
+def _refused(server: Server, length: int = 60_000) -> str | None:
     """A little is taken as long as the database has room of its own."""
     with server.client() as client:
-        answer = client.put("/api/v1/secrets/FILLER", json={"value": "x" * 60_000})
+        answer = client.put("/api/v1/secrets/FILLER", json={"value": "x" * length})
     return answer.text if answer.status_code == 503 else None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.workspace.conftest import SECRET
 
-from forge.errors import Conflict, Unavailable
+from forge.errors import Conflict, DiskFull, Unavailable
 from forge.workspace.entries import TEMPORARY, Bounds, Entry, EntryKind
 from forge.workspace.errors import (
     Changed,
@@ -133,7 +133,7 @@ def test_a_failed_write_leaves_nothing_behind(files: Files, root: Path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(QuotaExceeded, match="no room"):
+    with pytest.raises(DiskFull):
         files.write("README.md", b"new")
     assert (root / "README.md").read_text() == "# Project\n"
     assert names(root) == ["README.md", "src", "src/app.py"]

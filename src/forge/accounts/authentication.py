@@ -6,10 +6,13 @@ token that only they can read (CSRF).
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from typing import TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from forge.accounts import keys, sessions, store, tokens
 from forge.accounts.sessions import Standing
@@ -18,9 +21,11 @@ from forge.errors import Denied, Unauthenticated
 from forge.http.caller import Caller
 from forge.http.scope import CallerMethod
 from forge.kernel.clock import now
-from forge.store.engine import Store
+from forge.store.engine import Store, Tx, is_outage
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class RequestKind(Enum):
@@ -72,8 +77,7 @@ class Authenticator:
         async with self._store.read() as tx:
             row = await keys.find(tx, key)
         if keys.is_use_to_be_noted(row.key, at):
-            async with self._store.begin() as tx:
-                await store.touch_key(tx, row.key.id, at)
+            await self._note(lambda tx: store.touch_key(tx, row.key.id, at))
         return Caller(
             account_id=row.account.id,
             name=row.account.name,
@@ -111,14 +115,26 @@ class Authenticator:
             return sessions.successor(token, session.salt)
         if standing is Standing.CURRENT:
             return None
-        async with self._store.begin() as tx:
-            if standing is Standing.UNARRIVED:
-                await store.restart_rotation(tx, session.id, at)
-                return sessions.successor(token, session.salt)
-            if standing is Standing.DUE:
-                return await sessions.rotate(tx, session, token, at, self._session_life)
-            await store.touch_session(tx, session.id, seen_at=at, expires_at=at + self._session_life)
+        life = self._session_life
+        if standing is Standing.UNARRIVED:
+            await self._note(lambda tx: store.restart_rotation(tx, session.id, at))
+            return sessions.successor(token, session.salt)
+        if standing is Standing.DUE:
+            return await self._note(lambda tx: sessions.rotate(tx, session, token, at, life))
+        await self._note(lambda tx: store.touch_session(tx, session.id, seen_at=at, expires_at=at + life))
         return None
+
+    async def _note(self, write: Callable[[Tx], Awaitable[T]]) -> T | None:
+        """Whoever is recognised may go on, also when that cannot be written down now: there is much to read even
+        when the disk is full."""
+        try:
+            async with self._store.begin() as tx:
+                return await write(tx)
+        except SQLAlchemyError as error:
+            if not is_outage(error):
+                raise
+            _log.warning("cannot write down who was here: %s", error)
+            return None
 
 
 def _shown_key(shown: Credentials) -> str | None:

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forge.errors import (
+    DiskFull,
     ForgeError,
     Internal,
     Invalid,
@@ -89,9 +90,7 @@ async def _system_error(_: Request, error: Exception) -> JSONResponse:
     if not is_disk_full(error):
         raise error
     log.error("the disk is full: %s", error)
-    return error_response(
-        Unavailable("The disk of the server is full.", hint="Nothing is lost. Make room, and do it again.")
-    )
+    return error_response(DiskFull())
 
 
 async def _database_error(request: Request, error: Exception) -> JSONResponse:

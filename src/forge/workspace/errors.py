@@ -2,7 +2,7 @@
 
 import errno
 
-from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound, TooLarge, Unavailable
+from forge.errors import Conflict, Denied, DiskFull, ForgeError, Invalid, NotFound, TooLarge, Unavailable
 
 
 class PathRefused(Denied):
@@ -47,7 +47,9 @@ def explain(error: OSError, path: str) -> ForgeError:
             return PathRefused(f"{shown} cannot be used: {error.strerror}.")
         case errno.EROFS:
             return PathRefused("This workspace cannot be written to: its file system is read-only.")
-        case errno.EFBIG | errno.ENOSPC | errno.EDQUOT:
+        case errno.ENOSPC | errno.EDQUOT:
+            return DiskFull()
+        case errno.EFBIG:
             return QuotaExceeded(f"There is no room for {shown}: {error.strerror}.")
         case _:
             return Unavailable(f"{shown} cannot be used now: {error.strerror}.")
