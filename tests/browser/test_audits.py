@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, expect
 from tests.audits.project import git, make_project, spoil
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor
-from tests.browser.test_accessibility import problems
+from tests.browser.conftest import PHONE, Visitor
 from tests.support.server import Server, wait_until
 
 pytestmark = pytest.mark.browser
@@ -171,22 +170,3 @@ def test_a_ledger_that_takes_no_entry_is_a_warning_beside_the_verdict(visit: Vis
     row = visitor.page.get_by_role("list", name="Audits").get_by_role("link").first
     expect(row.get_by_text("W2")).to_be_visible()
     expect(row.get_by_text("finding")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("scheme", "viewport"), [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE), ("dark", PHONE)]
-)
-def test_everything_about_audits_is_accessible(
-    visit: Visit, spoiled: Path, scheme: ColorScheme, viewport: ViewportSize
-):
-    visitor = visit(scheme=scheme, viewport=viewport)
-    page = visitor.page
-    visitor.open(f"/runs/{start(visitor.server, path=str(spoiled))}")
-    expect(findings(page).first).to_be_visible()
-    assert problems(page) == []
-    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    assert overflow <= 0
-    visitor.open("/audits?new=true")
-    expect(page.get_by_role("combobox", name="Folder")).to_be_visible()
-    expect(page.get_by_role("list", name="Audits", include_hidden=True)).to_be_attached()
-    assert problems(page) == []

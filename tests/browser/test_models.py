@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import PHONE, ColorScheme, Visitor
-from tests.browser.test_accessibility import everywhere, problems
+from tests.browser.conftest import PHONE, Visitor
 from tests.support.models import KEY, ModelServer, open_models
 
 pytestmark = pytest.mark.browser
@@ -119,23 +118,3 @@ def test_a_chain_keeps_its_order_and_goes_back_to_the_default(visit: Visit):
     page.get_by_role("button", name="Change auditor").click()
     page.get_by_role("button", name="Back to the default").click()
     expect(auditor.get_by_role("listitem")).to_contain_text(["claude-sonnet-4-5default"])
-
-
-@everywhere
-def test_every_dialog_is_accessible(visit: Visit, scheme: ColorScheme, viewport: dict[str, int]):
-    page = visit(scheme=scheme, viewport=viewport).page
-    page.goto(page.url + "settings/models")
-    for button in (
-        "Change builder",
-        "Add a provider",
-        "Set key of anthropic",
-        "Test anthropic",
-        "Change anthropic",
-        "Change one run",
-        "Set a price",
-    ):
-        page.get_by_role("button", name=button).click()
-        expect(page.get_by_role("dialog")).to_be_visible()
-        assert problems(page) == [], button
-        page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 from tests.browser.conftest import ColorScheme, Visitor
-from tests.browser.test_accessibility import everywhere, problems
 from tests.support.server import Server
 
 pytestmark = pytest.mark.browser
@@ -102,15 +101,3 @@ def test_everything_by_keyboard(opened: Callable[..., Page]):
     page.keyboard.press("Delete")
     expect(box(page, "body")).to_have_count(0)
     expect(page.get_by_role("list", name="Problems")).to_contain_text("each")
-
-
-@everywhere
-def test_axe_finds_nothing(opened: Callable[..., Page], scheme: ColorScheme, viewport: ViewportSize):
-    page = opened(scheme=scheme, viewport=viewport)
-    assert problems(page) == []
-    box(page, "first").click()
-    expect(page.get_by_role("region", name="Step first")).to_be_visible()
-    assert problems(page) == []
-    page.get_by_text("YAML", exact=True).click()
-    expect(page.get_by_label("Workflow as YAML")).to_contain_text("Mine, and to be kept")
-    assert problems(page) == []

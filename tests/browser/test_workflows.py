@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor
-from tests.browser.test_accessibility import problems
+from playwright.sync_api import expect
+from tests.browser.conftest import Visitor
 from tests.support.server import Server
 
 pytestmark = pytest.mark.browser
@@ -72,27 +71,3 @@ def test_whoever_knows_only_the_run_comes_to_its_canvas(visit: Visit):
     expect(visitor.page).to_have_url(re.compile(f"/workflows/runs/{run_id}$"))
     visitor.page.get_by_role("treeitem", name=re.compile("Each number")).click()
     expect(visitor.page.get_by_role("region", name="Step", exact=True)).to_contain_text("Each number")
-
-
-LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
-
-
-@pytest.mark.usefixtures("digest")
-@pytest.mark.parametrize(("scheme", "viewport"), LOOKS)
-def test_its_pages_are_for_everybody(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
-    visitor = visit(scheme=scheme, viewport=viewport)
-    page = visitor.page
-    run_id = start(visitor.server, "birds")
-    found: dict[str, list[str]] = {}
-    for path, sign in (
-        ("/workflows", "digest"),
-        ("/workflows/digest", "Triggers"),
-        ("/workflows/digest/runs", "Started by"),
-        ("/workflows/digest/versions", "Version 1"),
-        (f"/workflows/runs/{run_id}", "Tell of birds?"),
-    ):
-        visitor.open(path)
-        expect(page.get_by_text(sign).first).to_be_visible()
-        found[path] = problems(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
-    assert found == {path: [] for path in found}

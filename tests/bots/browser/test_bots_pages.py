@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from playwright.sync_api import Locator, Page, expect
+from tests.browser.conftest import Visitor
 from tests.browser.test_accessibility import problems
 from tests.support.server import Server
 
@@ -377,43 +377,3 @@ DROP = """(target, text) => {
 
 def drop(page: Page, file: Path) -> None:
     page.get_by_role("list", name="Bots").evaluate(DROP, file.read_text())
-
-
-LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
-)
-def test_every_page_can_be_used_by_everybody(
-    visit: Visit, server: Server, bot: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
-):
-    server.call("POST", f"/api/v1/bots/{bot['slug']}/memories", {"fact": "It rains.", "is_pinned": True})
-    visitor = visit(scheme=scheme, viewport=viewport)
-    page = visitor.page
-    base = f"/bots/{bot['slug']}"
-    shown = {
-        "/bots": page.get_by_role("list", name="Bots"),
-        "/bots?new=true": page.get_by_role("dialog", name="New bot"),
-        f"{base}/soul": editor(page),
-        f"{base}/soul?version=1": page.get_by_role("textbox", name="Version 1 of SOUL.md"),
-        f"{base}/soul?version=1&with=0": page.get_by_role("region", name="version 1 and the file on disk"),
-        f"{base}/memory": page.get_by_role("list", name="Memories"),
-        f"{base}/skills": page.get_by_text("No skills", exact=True),
-        f"{base}/settings": page.get_by_label("Description"),
-    }
-    found: dict[str, list[str]] = {}
-    for path, content in shown.items():
-        visitor.open(path)
-        expect(content).to_be_visible()
-        expect(page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
-        found[path] = [*problems(page), *too_wide(page)]
-    page.get_by_role("button", name="More").click()
-    found["menu"] = problems(page)
-    assert found == {path: [] for path in found}
-
-
-def too_wide(page: Page) -> list[str]:
-    at_rest(page)
-    width, room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    return [f"{width} px wide, for {room}"] if width > room else []

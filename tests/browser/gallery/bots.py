@@ -73,6 +73,11 @@ def _attach(page: Page) -> None:
     page.get_by_role("dialog").wait_for()
 
 
+def _open_menu(page: Page) -> None:
+    page.get_by_role("button", name="More", exact=True).click()
+    page.get_by_role("menu").wait_for()
+
+
 def _add(page: Page) -> None:
     page.get_by_role("button", name="Add").click()
     page.get_by_label("What it should know").wait_for()
@@ -89,6 +94,9 @@ AREA = Area(
         Scene("bot-chat", CHAT, "/bots/{bot}/chat", "where do we start"),
         Scene("bot-conversation", CHAT, "/bots/{bot}/chat/{session}", "Retry"),
         Scene("bot-soul", f"{FRAME}/soul", "/bots/{bot}/soul", "SOUL.md"),
+        Scene("bot-soul-version", f"{FRAME}/soul", "/bots/{bot}/soul?version=1", "SOUL.md"),
+        Scene("bot-soul-difference", f"{FRAME}/soul", "/bots/{bot}/soul?version=1&with=0", "SOUL.md"),
+        Scene("bot-menu", f"{FRAME}/settings", "/bots/{bot}/settings", "Put away", _open_menu),
         Scene("bot-memory", f"{FRAME}/memory", "/bots/{bot}/memory", "Likes willows."),
         Scene("bot-new-memory", f"{FRAME}/memory", "/bots/{bot}/memory", "Likes willows.", _add),
         Scene("bot-skills", f"{FRAME}/skills", "/bots/{bot}/skills", "greeter"),

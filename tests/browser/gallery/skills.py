@@ -50,6 +50,14 @@ def _run(page: Page) -> None:
     drawer.get_by_role("region", name="Result").wait_for()
 
 
+def _try(page: Page) -> None:
+    opener = page.get_by_role("button", name="Try it")
+    if opener.get_attribute("aria-expanded") == "false":
+        opener.click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("region", name="Result").wait_for()
+
+
 def _test(page: Page) -> None:
     page.get_by_role("button", name="Run the tests").click()
     page.get_by_text("greets Ada").wait_for()
@@ -67,6 +75,7 @@ AREA = Area(
         Scene("install-skill", "/skills", "/skills?install=true", "Drop a zip"),
         Scene("new-skill", "/skills/_new", "/skills/_new", "Begin writing"),
         Scene("edit-skill", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md"),
+        Scene("edit-skill-tried", f"{FRAME}/edit", "/skills/greeter/edit", "SKILL.md", _try),
         Scene("skill", FRAME, "/skills/greeter", "Greets people"),
         Scene("skill-source", f"{FRAME}/source", "/skills/greeter/source", "SKILL.md"),
         Scene("skill-permissions", f"{FRAME}/permissions", "/skills/greeter/permissions", "api.example.com"),

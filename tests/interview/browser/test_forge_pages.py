@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
-from tests.bots.browser.test_bots_pages import too_wide
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
-from tests.browser.test_accessibility import problems
+from tests.browser.conftest import ColorScheme, Visitor, at_rest
+from tests.browser.gallery.camera import overflow
+from tests.browser.test_accessibility import everywhere, problems
 from tests.interview.browser.walking import (
     TUTOR,
     answers,
@@ -297,41 +297,26 @@ def test_a_soul_somebody_has_already_is_used_as_it_is(visit: Visit):
     expect(page.get_by_role("figure")).to_contain_text("You draw before you calculate.")
 
 
-LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
-)
-def test_every_step_can_be_used_by_everybody(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
+@everywhere
+def test_what_is_opened_on_the_way_can_be_used_by_everybody(
+    visit: Visit, scheme: ColorScheme, viewport: ViewportSize
+):
     visitor = visit(scheme=scheme, viewport=viewport)
     page = visitor.page
     found: dict[str, list[str]] = {}
 
     def look(at: str) -> None:
-        found[at] = [*problems(page), *too_wide(page)]
+        found[at] = [*problems(page), *overflow(page)]
 
     begin(visitor)
-    look("question")
-    choose(page)
-    in_chat(page)
-    look("chat")
-    page.get_by_text("Wizard", exact=True).click()
     page.get_by_role("button", name="Set up a model").click()
     expect(page.get_by_role("dialog").get_by_label("Key")).to_be_visible()
     look("dialog")
     page.keyboard.press("Escape")
     to_review(page)
-    look("review")
     page.get_by_role("button", name="Show files").click()
     expect(page.get_by_role("figure")).to_be_visible()
     look("files")
     page.get_by_text("Chat", exact=True).click()
     look("ready")
-    visitor.open("/forge?mode=batch")
-    expect(drafts(page).first).to_be_visible()
-    look("start")
-    visitor.open("/settings/memory")
-    expect(page.get_by_role("heading", name="Forge\u2019s memory")).to_be_visible()
-    look("memory")
     assert found == {at: [] for at in found}

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
-from tests.browser.test_accessibility import problems
+from playwright.sync_api import Locator, Page, expect
+from tests.browser.conftest import Visitor
 from tests.support.server import Server
 
 from forge.kernel.ids import new_id
@@ -191,25 +190,3 @@ def test_leaving_asks_about_what_is_not_saved(visit: Visit, server: Server, skil
     page.get_by_role("link", name="Bots").click()
     page.get_by_role("button", name="Leave").click()
     page.wait_for_url(f"{server.url}/bots")
-
-
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_editor_is_accessible(
-    visit: Visit, skill: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
-):
-    visitor = visit(viewport=viewport, scheme=scheme)
-    page = open_editor(visitor, skill)
-    file(page, "skill.js").click()
-    expect(editor(page, "skill.js")).to_be_visible()
-    if viewport == PHONE:
-        page.get_by_role("button", name="Try it").click()
-    page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_role("region", name="Result")).to_be_visible()
-    at_rest(page)
-    assert problems(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    visitor.open("/skills/_new")
-    expect(page.get_by_label("Name")).to_be_visible()
-    at_rest(page)
-    assert problems(page) == []

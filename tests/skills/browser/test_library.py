@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, ViewportSize, expect
-from tests.browser.conftest import DESKTOP, PHONE, ColorScheme, Visitor, at_rest
+from playwright.sync_api import Locator, Page, expect
+from tests.browser.conftest import Visitor
 from tests.browser.test_accessibility import problems
 from tests.support.server import Server
 
@@ -197,29 +197,3 @@ def test_a_skill_is_carried_away_and_removed(visit: Visit, skill: dict[str, Any]
     page.wait_for_url(re.compile(r"/skills$"))
     expect(page.get_by_role("list", name="Skills").get_by_role("link").first).to_be_visible()
     expect(page.get_by_role("list", name="Skills").get_by_role("link", name=name)).to_have_count(0)
-
-
-LOOKS: list[tuple[ColorScheme, ViewportSize]] = [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "viewport"), LOOKS, ids=[f"{scheme}-{size['width']}" for scheme, size in LOOKS]
-)
-def test_every_page_can_be_used_by_everybody(
-    visit: Visit, skill: dict[str, Any], scheme: ColorScheme, viewport: ViewportSize
-):
-    visitor = visit(scheme=scheme, viewport=viewport)
-    page, name = visitor.page, skill["name"]
-    found: dict[str, list[str]] = {}
-    for tab in ("", "/source", "/permissions", "/runs", "/tests"):
-        visitor.open(f"/skills/{name}{tab}")
-        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
-        expect(page.get_by_role("status", name=re.compile("^Loading"))).to_have_count(0)
-        found[tab] = [*problems(page), *too_wide(page)]
-    assert found == {tab: [] for tab in found}
-
-
-def too_wide(page: Page) -> list[str]:
-    at_rest(page)
-    width, room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    return [f"{width} px wide, for {room}"] if width > room else []
