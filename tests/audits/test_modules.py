@@ -225,3 +225,20 @@ def test_no_path_and_no_name_is_too_odd(paths: list[str], module: str) -> None:
         modules.resolve(path, Import(module, 1, 2, ("x",), is_from=True))
         modules.resolve(path, whole(module))
         modules.is_own(path, module)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("setup.cfg", "[tool:pytest]\npythonpath\n[options]\npackage_dir\n[options.packages.find]\nwhere\n"),
+        ("pytest.ini", "[pytest]\nkey\n  that goes on\n"),
+        ("pyproject.toml", "digits = " + "1" * 5_000),
+        ("pnpm-workspace.yaml", "released: 2001-99-99\n"),
+        ("pnpm-workspace.yaml", "public: !!bool perhaps\n"),
+        ("pnpm-workspace.yaml", "[" * 250_000),
+    ],
+)
+def test_settings_that_nobody_can_read_say_nothing(name: str, text: str) -> None:
+    modules = Modules.of(snapshot_of({"app/a.py": "", "web/b.ts": "", "package.json": "{}", name: text}))
+    assert modules.module_of("app/a.py") == "app.a"
+    assert modules.module_of("web/b.ts") == "web/b"

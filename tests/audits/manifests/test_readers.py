@@ -251,6 +251,11 @@ def test_a_package_json_is_read():
     )
 
 
+def test_comments_and_trailing_commas_are_no_fault_of_deno():
+    text = '{\n  // of the registry\n  "imports": {"@std/path": "jsr:@std/path@1",},\n}\n'
+    assert read(Format.DENO, text) == Manifest((Declared("@std/path", RUNTIME, "imports"),))
+
+
 @pytest.mark.parametrize(
     ("form", "data", "problem"),
     [
@@ -261,8 +266,11 @@ def test_a_package_json_is_read():
         (Format.PACKAGE_JSON, b'{\n "a": 1,\n}', ("it is no JSON", 3)),
         (Format.PACKAGE_JSON, b"[]", ("it is no JSON object", 1)),
         (Format.PACKAGE_JSON, b"[" * 100_000, ("it is no JSON", None)),
-        (Format.CONDA, b"a: [\nb: }", ("it is no YAML", 2)),
-        (Format.CONDA, b"\x00", ("it is no YAML", None)),
+        (Format.CONDA, b"a: [\nb: }", ("it is not YAML", 2)),
+        (Format.CONDA, b"\x00", ("it is not YAML", None)),
+        (Format.CONDA, b"[" * 250_000, ("it is nested too deep", 1)),
+        (Format.PIPFILE, b"a = " + b"1" * 5_000, ("it is no TOML", None)),
+        (Format.SETUP_CFG, b"[a]\nb\n  c\n", ("it cannot be parsed", None)),
         (Format.SETUP_CFG, b"x = 1\n", ("it has no section", 1)),
         (Format.SETUP_CFG, b"[a]\n= 1\n", ("it cannot be parsed", 2)),
         (Format.REQUIREMENTS, b"\xc3\x28", ("it is neither UTF-8", None)),

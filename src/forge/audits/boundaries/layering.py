@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from forge.audits.boundaries.config import Boundaries, Rank
+from forge.audits.imports.folders import folders_of
 from forge.audits.imports.graph import Edge, ImportGraph, reachable, ways_to
 from forge.workspace.pattern import Glob
 
@@ -40,17 +41,6 @@ class Cover:
 
     def has_below(self, path: str) -> bool:
         return self.deep is not None and path.startswith(self.start) and self.deep.matches(plain(path))
-
-
-def folders_of(paths: Iterable[str]) -> set[str]:
-    """All folders that have something below them."""
-    folders: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in folders:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
-    return folders
 
 
 def plain(path: str) -> str:

@@ -13,11 +13,12 @@ from itertools import permutations
 
 from forge.audits.boundaries.config import Boundaries
 from forge.audits.boundaries.layer_words import DRIVERS, ENTRANCES, NODE, PLAIN, PYTHON, WEB, Vocabulary
-from forge.audits.boundaries.layering import Layers, folders_of
+from forge.audits.boundaries.layering import Layers
 from forge.audits.boundaries.rules import RuleBook, Violation
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import Language
 from forge.audits.forge_json import frontend_folder
+from forge.audits.imports.folders import folders_of
 from forge.audits.imports.graph import ImportGraph
 from forge.audits.imports.modules import Modules, language_of
 from forge.audits.snapshot import Snapshot

@@ -17,13 +17,13 @@ from forge.audits.boundaries.layering import (
     Cover,
     Layers,
     breaches_of,
-    folders_of,
     forbidden_pairs,
     order_breaches,
     plain,
 )
 from forge.audits.boundaries.pattern_search import Hits, is_whole
 from forge.audits.facts.models import Language
+from forge.audits.imports.folders import folders_of
 from forge.audits.imports.graph import Edge, ImportGraph, Reach, reachable, ways_to
 from forge.audits.imports.modules import language_of
 

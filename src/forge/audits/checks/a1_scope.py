@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
 from forge.audits.counting import first_of
+from forge.audits.imports.folders import folders_of
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.paths import shown
@@ -54,7 +55,7 @@ def examine(snapshot: Snapshot) -> Examination:
     unclaimed, phantom = _without_twins(changed - claimed, claimed - changed, snapshot.tree.entries)
     claim_meant, file_meant = _by_letters(phantom), _by_letters(unclaimed)
     paths = frozenset(snapshot.tree.entries)
-    folders = _folders(paths | changed) if phantom else frozenset[str]()
+    folders = folders_of(paths | changed) if phantom else set[str]()
     found = [
         *merging,
         *(_unclaimed(path, claim_meant.get(_letters(path))) for path in sorted(unclaimed)),
@@ -124,7 +125,7 @@ def _phantom(path: str, is_there: bool, explanation: tuple[str, str]) -> Found:
 
 
 def _explain(
-    path: str, base: str | None, paths: frozenset[str], folders: frozenset[str], meant: Mapping[str, str]
+    path: str, base: str | None, paths: frozenset[str], folders: set[str], meant: Mapping[str, str]
 ) -> tuple[str, str]:
     if path in paths:
         since = f"since {base[:10]}" if base else "at all"
@@ -141,10 +142,6 @@ def _explain(
         "there is no such file in the project, and none was deleted",
         "Create it, or take it out of the claim. If it exists, git ignores it: `git check-ignore -v` says why.",
     )
-
-
-def _folders(paths: frozenset[str]) -> frozenset[str]:
-    return frozenset(path[:place] for path in paths for place, sign in enumerate(path) if sign == "/")
 
 
 def _by_letters(paths: set[str]) -> dict[str, str]:

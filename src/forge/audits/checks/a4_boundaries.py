@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, line_of, read_boundaries
 from forge.audits.boundaries.forbidden import read_pattern
 from forge.audits.boundaries.known import KnownOnes
-from forge.audits.boundaries.layering import Layers, folders_of
+from forge.audits.boundaries.layering import Layers
 from forge.audits.boundaries.pattern_search import Hits, PatternSearch
 from forge.audits.boundaries.plain_code import STYLES
 from forge.audits.boundaries.rules import RuleBook, Violation, pattern_hits
@@ -16,6 +16,7 @@ from forge.audits.checks.a4_docs import DOCS
 from forge.audits.checks.a4_fixtures import FIXTURES
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES
+from forge.audits.imports.folders import folders_of
 from forge.audits.imports.graph import ImportGraph
 from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity

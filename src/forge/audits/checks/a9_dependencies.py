@@ -16,9 +16,9 @@ from forge.audits.dependencies.roles import Role, role_of
 from forge.audits.dependencies.script_needs import ScriptNeeds
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES, FileFacts
+from forge.audits.imports.folders import normal as normal_path
 from forge.audits.imports.loose import read_text
 from forge.audits.imports.modules import PythonModules, ScriptModules
-from forge.audits.imports.python_roots import normal as normal_path
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
 from forge.audits.snapshot import MOST_BYTES, Snapshot

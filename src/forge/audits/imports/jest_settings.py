@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from forge.audits.imports.folders import normal
 from forge.audits.imports.loose import Table, items, read_json, read_text, table, texts
-from forge.audits.imports.python_roots import normal
 from forge.audits.imports.script_packages import Aliases, Package
 from forge.audits.snapshot import Snapshot
 

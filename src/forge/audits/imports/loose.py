@@ -1,5 +1,6 @@
-"""Reading what other tools wrote (TOML, JSON with comments) without trusting its shape: what is not there is empty."""
+"""Reading what other tools wrote (TOML, INI, JSON with comments) without trusting its shape: what is not there is empty."""
 
+import configparser
 import re
 import tomllib
 from typing import cast
@@ -56,17 +57,34 @@ def read_toml(text: str | None) -> Table:
         return {}
     try:
         return table(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # not only TOMLDecodeError: a number may have too many digits
         return {}
+
+
+def read_ini(text: str) -> configparser.RawConfigParser:
+    """configparser.Error when it cannot be read. What a key without a value has is empty."""
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        parser.read_string(text)
+    except AttributeError as error:  # before Python 3.13: a value goes on that never began
+        raise configparser.ParsingError("text") from error
+    for section in (parser.default_section, *parser.sections()):
+        for key, value in parser.items(section):
+            parser.set(section, key, value or "")
+    return parser
 
 
 def read_json(text: str | None) -> Table:
     """JSON as people write it: comments and trailing commas are no fault."""
     if text is None:
         return {}
-    bare = _JSON_PIECE.sub(lambda m: m[0] if m[0][0] == '"' else " ", text)
-    bare = _JSON_COMMA.sub(lambda m: m[0] if m[0][0] == '"' else "", bare)
     try:
-        return table(msgspec.json.decode(bare))
+        return table(msgspec.json.decode(bare_json(text)))
     except (msgspec.MsgspecError, RecursionError, UnicodeEncodeError):
         return {}
+
+
+def bare_json(text: str) -> str:
+    """Without comments and trailing commas. No piece can begin and then fail: a hostile file is read in one pass."""
+    bare = _JSON_PIECE.sub(lambda m: m[0] if m[0][0] == '"' else " ", text)
+    return _JSON_COMMA.sub(lambda m: m[0] if m[0][0] == '"' else "", bare)

@@ -6,11 +6,11 @@ something is found in it. An import reaches the most specific module it names, a
 """
 
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from forge.audits.facts.models import Import
+from forge.audits.imports.folders import folders_of, way_up
 from forge.audits.imports.python_roots import Root, find_roots
 from forge.audits.snapshot import Snapshot
 
@@ -63,7 +63,7 @@ class PythonModules:
                 stems[folder] = path
             elif not stems.get(stem, "").endswith("/__init__.py"):
                 stems[stem] = path
-        folders = frozenset(_ancestors(files))
+        folders = frozenset(folders_of(files))
         packages = frozenset(folder for folder, path in stems.items() if path.rpartition("/")[2] in _INITS)
         roots = tuple(find_roots(snapshot, folders, packages))
         return cls(files, roots, frozenset(snapshot.project.config.audit.first_party), stems, folders)
@@ -159,7 +159,7 @@ class PythonModules:
         seen = self._sight.get(folder)
         if seen is None:
             declared = {root.folder for root in self.roots if root.is_seen_from(folder)}
-            own = [f for f in _way_up(folder) if f not in self._packages]
+            own = [f for f in way_up(folder) if f not in self._packages]
             order = dict.fromkeys([*own, *(root.folder for root in self.roots if root.folder in declared)])
             seen = self._sight[folder] = tuple((f, f in declared) for f in order)
         return seen
@@ -182,24 +182,6 @@ class PythonModules:
 
 _SUFFIXES = (".py", ".pyi")
 _INITS = ("__init__.py", "__init__.pyi")
-
-
-def _ancestors(paths: Iterable[str]) -> set[str]:
-    """All folders with something below them, the project's own aside."""
-    folders: set[str] = set()
-    for path in paths:
-        for folder in _way_up(path.rpartition("/")[0]):
-            if not folder or folder in folders:
-                break
-            folders.add(folder)
-    return folders
-
-
-def _way_up(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""
 
 
 def _is_below(folder: str, root: str) -> bool:

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from forge.audits.imports.loose import Table, items, read_text, read_toml, table, texts, within
+from forge.audits.imports.folders import normal
+from forge.audits.imports.loose import Table, items, read_ini, read_text, read_toml, table, texts, within
 from forge.audits.snapshot import Snapshot
 
 ASIDE = frozenset(
@@ -62,19 +63,6 @@ def find_roots(snapshot: Snapshot, folders: frozenset[str], packages: frozenset[
     entry = (snapshot.project.config.backend.entry_module or "").partition(":")[0]
     roots |= {Root(folder, "", is_meant=True) for folder in _roots_of_entry(snapshot, entry)}
     return sorted(roots, key=lambda root: (not root.is_meant, root.folder, root.scope))
-
-
-def normal(path: str) -> str:
-    """`a/./b/../c` is `a/c`; what leaves the project is a folder that nobody has."""
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            if not parts:
-                return "\0"
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
 
 
 def _projects(snapshot: Snapshot) -> set[str]:
@@ -147,16 +135,15 @@ def _parent(path: str) -> str:
 
 
 def _ini_hints(text: str | None) -> list[str]:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
-        parser.read_string(text or "")
+        parser = read_ini(text or "")
     except configparser.Error:
         return []
     hints: list[str] = []
     for section in ("pytest", "tool:pytest"):
         hints += parser.get(section, "pythonpath", fallback="").split()
     hints += parser.get("options.packages.find", "where", fallback="").split()
-    for line in (parser.get("options", "package_dir", fallback="") or "").splitlines():
+    for line in parser.get("options", "package_dir", fallback="").splitlines():
         name, equals, folder = line.partition("=")
         if equals and not name.strip():
             hints.append(folder.strip())

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from forge.audits.facts.models import Import
+from forge.audits.imports.folders import normal, way_up
 from forge.audits.imports.jest_settings import read_jest
-from forge.audits.imports.python_roots import normal
 from forge.audits.imports.script_packages import (
     Aliases,
     Package,
@@ -139,10 +139,10 @@ class ScriptModules:
         yield from (f"{place}/index{suffix}" if place else f"index{suffix}" for suffix in SUFFIXES)
 
     def _package_of(self, folder: str) -> Package | None:
-        return next((self.packages[f] for f in _way_up(folder) if f in self.packages), None)
+        return next((self.packages[f] for f in way_up(folder) if f in self.packages), None)
 
     def _aliases_of(self, folder: str) -> Iterable[Aliases]:
-        return (aliases for f in _way_up(folder) for aliases in self.aliases.get(f, ()))
+        return (aliases for f in way_up(folder) for aliases in self.aliases.get(f, ()))
 
 
 def package_name(specifier: str) -> str:
@@ -162,10 +162,3 @@ def _with_source(target: str) -> Iterator[str]:
         yield stem
         if second in _BUILT and inner:
             yield f"src/{inner}"
-
-
-def _way_up(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""

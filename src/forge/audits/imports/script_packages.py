@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import yaml
-
+from forge.audits.imports.documents import Shape, Unreadable, read_yaml
+from forge.audits.imports.folders import normal
 from forge.audits.imports.loose import Table, items, read_json, read_text, table, texts, within
-from forge.audits.imports.python_roots import normal
 from forge.audits.snapshot import Snapshot
 from forge.workspace.pattern import Glob
 
@@ -131,11 +130,7 @@ def _workspace_globs(snapshot: Snapshot, package: Package) -> list[Glob]:
     found = texts(workspaces) + texts(within(workspaces, "packages"))
     prefix = f"{package.folder}/" if package.folder else ""
     found += texts(read_json(read_text(snapshot, f"{prefix}lerna.json")).get("packages"))
-    try:
-        pnpm: object = yaml.safe_load(read_text(snapshot, f"{prefix}pnpm-workspace.yaml") or "")
-    except (yaml.YAMLError, RecursionError):
-        pnpm = None
-    found += texts(within(pnpm, "packages"))
+    found += _pnpm_packages(read_text(snapshot, f"{prefix}pnpm-workspace.yaml") or "")
     globs: list[Glob] = []
     for text in found:
         try:
@@ -143,6 +138,14 @@ def _workspace_globs(snapshot: Snapshot, package: Package) -> list[Glob]:
         except ValueError:
             continue
     return globs
+
+
+def _pnpm_packages(text: str) -> list[str]:
+    try:
+        listed = read_yaml(text).get("packages")
+    except Unreadable:
+        return []
+    return [item.text for item in listed.items if item.shape is Shape.SCALAR] if listed is not None else []
 
 
 def read_aliases(snapshot: Snapshot) -> dict[str, list[Aliases]]:

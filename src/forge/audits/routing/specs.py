@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from forge.audits.routing.documents import Piece, Shape, Unreadable, read_json, read_text, read_yaml
+from forge.audits.imports.documents import Piece, Shape, Unreadable, read_json, read_text, read_yaml
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace", "websocket")
 ANY = "ANY"

@@ -3,15 +3,12 @@
 import re
 from collections.abc import Iterator
 
-import yaml
-
-from forge.audits.dependencies.manifests.lines import Lines
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, broken
 from forge.audits.dependencies.manifests.requirement import normal, requirement_name
-from forge.audits.imports.loose import items, table, texts
+from forge.audits.imports.documents import Piece, Shape, Unreadable, read_text, read_yaml
 
 MOST_BYTES = 256 << 10
-"""PyYAML is slow, and nobody writes an environment that long."""
+"""Nobody writes an environment that long."""
 _INDEX_NAMES = {
     "pytorch": "torch",
     "pytorch-cpu": "torch",
@@ -39,36 +36,32 @@ def read_conda(data: bytes) -> Manifest:
     if len(data) > MOST_BYTES:
         return broken("it is too large to be an environment")
     try:
-        text = data.decode("utf-8-sig")
-        content = table(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
-    except UnicodeDecodeError:
-        return broken("it is not UTF-8")
-    except yaml.MarkedYAMLError as error:
-        return broken(
-            f"it is no YAML: {error.problem}", error.problem_mark.line + 1 if error.problem_mark else None
-        )
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return broken(f"it is no YAML: {str(error)[:120]}")
-    if not isinstance(content.get("dependencies"), list):
-        return Manifest(is_declaring=False)
-    lines = Lines(text)
-    found = list(_read(items(content["dependencies"]), lines))
+        listed = read_yaml(read_text(data)).get("dependencies")
+        if listed is None or listed.shape is not Shape.LIST:
+            return Manifest(is_declaring=False)
+        found = list(_read(listed.items))
+    except Unreadable as error:
+        return broken(error.problem, error.line)
     return Manifest(
         declared=tuple(one for one in found if isinstance(one, Declared)),
         includes=tuple(one for one in found if isinstance(one, Include)),
     )
 
 
-def _read(values: list[object], lines: Lines) -> Iterator[Declared | Include]:
+def _read(values: list[Piece]) -> Iterator[Declared | Include]:
     for item in values:
-        if isinstance(item, str):
-            match = _NAME.match(item.strip())
-            if match and match[1] != "python":
+        if item.shape is Shape.SCALAR:
+            match = _NAME.match(item.text.strip())
+            if match and match[1] != "python" and not item.is_empty:
                 name = normal(match[1])
-                yield Declared(_INDEX_NAMES.get(name, name), Group.RUNTIME, "dependencies", lines.of(item))
-            continue
-        for text in texts(table(item).get("pip")):
-            if text.startswith(("-r ", "--requirement ")):
-                yield Include(text.partition(" ")[2].strip(), Group.RUNTIME, lines.of(text))
-            elif (name := requirement_name(text.removeprefix("-e "))) is not None:
-                yield Declared(name, Group.RUNTIME, "pip", lines.of(text))
+                yield Declared(_INDEX_NAMES.get(name, name), Group.RUNTIME, "dependencies", item.line)
+        elif (pip := item.get("pip")) is not None:
+            yield from _of_pip(pip.items)
+
+
+def _of_pip(values: list[Piece]) -> Iterator[Declared | Include]:
+    for item in values:
+        if item.text.startswith(("-r ", "--requirement ")):
+            yield Include(item.text.partition(" ")[2].strip(), Group.RUNTIME, item.line)
+        elif (name := requirement_name(item.text.removeprefix("-e "))) is not None:
+            yield Declared(name, Group.RUNTIME, "pip", item.line)

@@ -24,7 +24,7 @@ from forge.audits.dependencies.manifests.requirements import read_requirements
 from forge.audits.dependencies.manifests.setup_cfg import read_setup_cfg
 from forge.audits.dependencies.manifests.setup_py import read_setup_py
 from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
-from forge.audits.imports.python_roots import normal as normal_path
+from forge.audits.imports.folders import normal as normal_path
 from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
 
@@ -97,7 +97,7 @@ class ManifestAnalyzer:
 
     @property
     def key(self) -> str:
-        return f"manifest-{self.format}:1"
+        return f"manifest-{self.format}:2"
 
     @property
     def result(self) -> type[Manifest]:

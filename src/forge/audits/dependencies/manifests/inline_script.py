@@ -1,11 +1,10 @@
 """The requirements a single script carries in its own comments (PEP 723)."""
 
 import re
-import tomllib
 
 from forge.audits.dependencies.manifests.models import Declared, Group, Manifest
 from forge.audits.dependencies.manifests.requirement import requirement_name
-from forge.audits.imports.loose import table, texts
+from forge.audits.imports.loose import read_toml, texts
 
 _START = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
 MOST_LINES = 500
@@ -20,9 +19,8 @@ def read_inline(data: bytes) -> Manifest:
         if line == "# ///" or not line.startswith("#"):
             break
         lines.append(line[2:])
-    try:
-        content = table(tomllib.loads("\n".join(lines)))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    content = read_toml("\n".join(lines))
+    if not content:
         return Manifest(is_declaring=False)
     names = [name for text in texts(content.get("dependencies")) if (name := requirement_name(text))]
     return Manifest(tuple(Declared(name, Group.RUNTIME, "# /// script") for name in names))

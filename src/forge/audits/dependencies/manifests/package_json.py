@@ -1,11 +1,10 @@
 """package.json, and the import maps of deno.json: what scripts may import by name."""
 
 import json
-import re
 
 from forge.audits.dependencies.manifests.lines import Lines
 from forge.audits.dependencies.manifests.models import Declared, Group, Manifest, broken
-from forge.audits.imports.loose import Table, table, texts
+from forge.audits.imports.loose import Table, bare_json, table, texts
 
 _SECTIONS = {
     "dependencies": Group.RUNTIME,
@@ -14,12 +13,10 @@ _SECTIONS = {
     "devDependencies": Group.DEV,
 }
 _BUNDLED = ("bundledDependencies", "bundleDependencies")
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)')
-"""No piece of it can begin and then fail: a hostile file is read in one pass."""
 
 
 def read_package_json(data: bytes) -> Manifest:
-    content = _json(data, with_comments=False)
+    content = _json(data, is_loose=False)
     if isinstance(content, Manifest):
         return content
     lines = Lines(data.decode("utf-8-sig"))
@@ -37,19 +34,17 @@ def read_package_json(data: bytes) -> Manifest:
 
 
 def read_deno_json(data: bytes) -> Manifest:
-    content = _json(data, with_comments=True)
+    content = _json(data, is_loose=True)
     if isinstance(content, Manifest):
         return content
     imports = [Declared(name.rstrip("/"), Group.RUNTIME, "imports") for name in table(content.get("imports"))]
     return Manifest(tuple(imports), is_declaring=bool(imports))
 
 
-def _json(data: bytes, *, with_comments: bool) -> Table | Manifest:
+def _json(data: bytes, *, is_loose: bool) -> Table | Manifest:
     try:
         text = data.decode("utf-8-sig")
-        if with_comments:
-            text = _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " ", text)
-        content = json.loads(text)
+        content = json.loads(bare_json(text) if is_loose else text)
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
     except json.JSONDecodeError as error:

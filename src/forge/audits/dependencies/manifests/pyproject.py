@@ -28,7 +28,7 @@ def read_toml_text(data: bytes) -> Table | Manifest:
         return table(tomllib.loads(data.decode("utf-8-sig")))
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # not only TOMLDecodeError: a number may have too many digits
         found = _AT_LINE.search(str(error))
         return broken(f"it is no TOML: {str(error)[:120]}", int(found[1]) if found else None)
     except RecursionError:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from forge.audits.dependencies.manifests.lines import Lines
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, broken, is_dev_name
 from forge.audits.dependencies.manifests.requirement import normal, requirement_name
+from forge.audits.imports.loose import read_ini
 
 _OPTIONS = {
     "install_requires": Group.RUNTIME,
@@ -16,10 +17,9 @@ _EXTRAS = "options.extras_require"
 
 
 def read_setup_cfg(data: bytes) -> Manifest:
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         text = data.decode("utf-8-sig")
-        parser.read_string(text)
+        parser = read_ini(text)
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
     except configparser.MissingSectionHeaderError as error:

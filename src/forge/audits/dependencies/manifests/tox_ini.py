@@ -6,23 +6,23 @@ import re
 from forge.audits.dependencies.manifests.lines import Lines
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest
 from forge.audits.dependencies.manifests.requirement import requirement_name
+from forge.audits.imports.loose import read_ini
 
 _CONDITION = re.compile(r"^[\w.,!{}*-]+:\s+")
 
 
 def read_tox_ini(data: bytes) -> Manifest:
     """One that cannot be read is a matter between tox and its users."""
-    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         text = data.decode("utf-8-sig")
-        parser.read_string(text)
+        parser = read_ini(text)
     except (UnicodeDecodeError, configparser.Error, RecursionError):
         return Manifest(is_declaring=False)
     lines = Lines(text)
     declared: list[Declared] = []
     includes: list[Include] = []
     for section in parser.sections():
-        for line in (parser.get(section, "deps", fallback=None) or "").splitlines():
+        for line in parser.get(section, "deps", fallback="").splitlines():
             one = _CONDITION.sub("", line.partition(" #")[0].strip())
             if one.startswith("-r"):
                 includes.append(Include(one.removeprefix("-r").strip(), Group.DEV, lines.of(line)))
