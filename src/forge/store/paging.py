@@ -5,12 +5,13 @@ import binascii
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 
 from forge.errors import Malformed
+from forge.kernel.text import storable
 
 T = TypeVar("T")
 
@@ -32,9 +33,10 @@ class Cursor:
             padded = text.encode("ascii") + b"=" * (-len(text) % 4)
             at, row_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
             moment = datetime.fromisoformat(at)
-            if moment.tzinfo is None or not isinstance(row_id, str):
+            if moment.tzinfo is None or not isinstance(row_id, str) or row_id != storable(row_id):
                 raise ValueError(text)
-        except (ValueError, TypeError, binascii.Error) as error:
+            moment = moment.astimezone(UTC)
+        except (ValueError, TypeError, OverflowError, binascii.Error) as error:
             raise Malformed(
                 "This cursor was not made by Forge.",
                 hint="Take `meta.next_cursor` from the page before, or leave the cursor out.",
