@@ -11,6 +11,8 @@ from tests.support.server import Server
 
 JSON = {"Content-Type": "application/json"}
 UNKNOWN = "0198c0de-0000-7000-8000-000000000000"
+HALF_A_CHARACTER = "WyIyMDI2LTAxLTAxVDAwOjAwOjAwKzAwOjAwIiwgIlx1ZDgwMCJd"
+"""A cursor whose id cannot be encoded."""
 
 
 def request(server: Server, method: str, path: str, **options: Any) -> httpx2.Response:
@@ -60,6 +62,7 @@ def error_of(answer: httpx2.Response) -> dict[str, Any]:
         ("GET", "/api/v1/runs?cursor=bm90IGpzb24", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?cursor=WzEsMl0", {}, 400, "malformed"),
         ("GET", "/api/v1/gates?cursor=%F0%9F%92%A9", {}, 400, "malformed"),
+        ("GET", f"/api/v1/runs?cursor={HALF_A_CHARACTER}", {}, 400, "malformed"),
         ("GET", "/api/v1/runs?limit=0", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?limit=all", {}, 422, "invalid"),
         ("GET", "/api/v1/runs?status=odd", {}, 422, "invalid"),
@@ -163,3 +166,8 @@ def test_the_log_has_the_request_and_no_secret(server: Server):
     lines = [json.loads(line) for line in (server.data_dir / "logs" / "forge.log").read_text().splitlines()]
     assert all({"at", "level", "logger", "message"} <= set(line) for line in lines)
     assert server.key not in (server.data_dir / "logs" / "forge.log").read_text()
+
+
+def test_of_very_many_problems_some_are_told(server: Server):
+    answer = request(server, "POST", "/api/v1/keys", json={"name": "odd", "scopes": ["odd"] * 5000})
+    assert (answer.status_code, len(answer.json()["errors"])) == (422, 50)

@@ -28,6 +28,9 @@ from forge.store.engine import is_disk_full, is_outage
 
 log = logging.getLogger(__name__)
 
+MOST_TOLD = 50
+"""Problems of one request; a long list may have one in each item."""
+
 
 def error_response(*errors: ForgeError) -> JSONResponse:
     headers: dict[str, str] = {}
@@ -56,7 +59,7 @@ async def _forge_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    return error_response(*(_explain(problem) for problem in problems))
+    return error_response(*(_explain(problem) for problem in problems[:MOST_TOLD]))
 
 
 def _explain(problem: dict[str, Any]) -> ForgeError:
