@@ -1,5 +1,6 @@
 """Starts a workflow for a trigger: the run and what the trigger remembers of it in one transaction, or why not."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -96,7 +97,7 @@ class Launch:
         tx.before_commit(lambda: self.events.append(tx, account_stream(trigger.account_id), fact))
 
 
-def wants(trigger: TriggerRow, when: str | None, source: str, at: datetime, event: JsonValue) -> bool:
+async def wants(trigger: TriggerRow, when: str | None, source: str, at: datetime, event: JsonValue) -> bool:
     """Whether its condition holds. Raises ExpressionError if it cannot be told."""
     if when is None:
         return True
@@ -106,7 +107,7 @@ def wants(trigger: TriggerRow, when: str | None, source: str, at: datetime, even
         "fired_at": at.isoformat(),
         "workflow_id": trigger.workflow_id,
     }
-    return is_true(when, {"trigger": about, "event": event})
+    return await asyncio.to_thread(is_true, when, {"trigger": about, "event": event})
 
 
 def unclear(error: ExpressionError) -> str:

@@ -149,7 +149,7 @@ class Listener:
     ) -> None:
         aloud = event.type != REFUSED  # a refusal that causes refusals would never end
         try:
-            if not wants(trigger, config.when, config.source, event.at, event.data):
+            if not await wants(trigger, config.when, config.source, event.at, event.data):
                 return
         except ExpressionError as error:
             await self.launch.refuse(trigger, unclear(error), aloud=aloud, again=False)

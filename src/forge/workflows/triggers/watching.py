@@ -154,7 +154,7 @@ class FileWatcher:
             "detected_at": at.isoformat(),
         }
         try:
-            if not wants(watch.row, watch.config.when, storable(file.path), at, payload):
+            if not await wants(watch.row, watch.config.when, storable(file.path), at, payload):
                 return
             await self.launch.start_or_tell(watch.row, _firing(watch.row, file, payload, at))
         except ExpressionError as error:

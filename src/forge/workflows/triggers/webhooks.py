@@ -42,7 +42,7 @@ class Webhooks:
             raise _not_recognised()
         payload = delivery.payload()
         try:
-            if not wants(trigger, config.when, path, at, payload):
+            if not await wants(trigger, config.when, path, at, payload):
                 return Ignored(reason="Its condition (when) does not hold.")
         except ExpressionError as error:
             await self.launch.refuse(trigger, unclear(error), again=False)

@@ -1,0 +1,36 @@
+"""Conditions of triggers (`when`)."""
+
+import asyncio
+
+import pytest
+
+from forge.kernel.clock import now
+from forge.workflows.models import TriggerType
+from forge.workflows.triggers.launching import wants
+from forge.workflows.triggers.store import TriggerRow
+
+pytestmark = pytest.mark.anyio
+
+TRIGGER = TriggerRow(
+    workflow_id="w",
+    position=0,
+    account_id="a",
+    type=TriggerType.EVENT,
+    config={},
+    next_at=None,
+    last_fired_at=None,
+    error=None,
+    workflow_name="digest",
+    owner=None,
+)
+
+
+async def test_others_get_their_turn_while_a_condition_is_worked_out():
+    when = "size(event.items.map(a, event.items.map(b, a * b))) == 100"
+    asked = asyncio.ensure_future(wants(TRIGGER, when, "*", now(), {"items": list(range(100))}))
+    turns = 0
+    while not asked.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert asked.result() is True
+    assert turns > 10
