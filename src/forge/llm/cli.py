@@ -23,7 +23,7 @@ from forge.llm.models import (
 from forge.llm.serve_cli import serve
 from forge.terminal.choice import find_id
 from forge.terminal.client import Client, connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json, working
 from forge.terminal.text import clean
 
@@ -208,14 +208,15 @@ def budget(budget: str, usd: float, as_json: bool) -> None:
     if as_json:
         print_json(spent)
     else:
-        from forge.llm.show import BUDGETS, dollars
+        from forge.llm.dollars import dollars
+        from forge.llm.show import BUDGETS
 
         click.echo(f"{BUDGETS[spent.budget].capitalize()}: at most {dollars(spent.limit_micros)}.")
 
 
 @models.command()
 @click.option("--run", metavar="ID", help="Only those of this run; the beginning of its id is enough.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def calls(run: str | None, limit: int, as_json: bool) -> None:
     """List requests to models, newest first: tokens, cost, time, how each ended."""

@@ -12,12 +12,8 @@ from forge.messages.models import LONGEST_WAIT_S, BotMessage, Channel, Sent, as_
 from forge.messages.show import channels_table, history_page, message_page, outcome
 from forge.terminal.client import TIMEOUT_S, Client, connect
 from forge.terminal.given import PIPE, read_pipe
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json, words, working
-
-limit_option = click.option(
-    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most."
-)
 
 
 @click.group()

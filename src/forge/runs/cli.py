@@ -8,7 +8,7 @@ from forge.runs.show import run_page, runs_table
 from forge.runs.watch import watch
 from forge.terminal.client import Client, connect
 from forge.terminal.given import read_object
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, dot, print_json
 from forge.terminal.text import clean
 
@@ -30,7 +30,7 @@ def runs() -> None:
     help="Only these; may be given several times.",
 )
 @click.option("--kind", help="Only this kind.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def list_runs(statuses: tuple[str, ...], kind: str | None, limit: int, as_json: bool) -> None:
     """List runs, newest first."""

@@ -9,7 +9,7 @@ from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, gates_table
 from forge.terminal.choice import SEARCHED, choose, is_id
 from forge.terminal.client import Client, connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -21,7 +21,7 @@ def gates() -> None:
 
 @gates.command("list")
 @click.option("--all", "show_all", is_flag=True, help="Also those that are settled.")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def list_gates(show_all: bool, limit: int, as_json: bool) -> None:
     """List the questions that wait for an answer, newest first."""

@@ -17,3 +17,10 @@ def json_option(command: Command) -> Command:
 def yes_option(command: Command) -> Command:
     """For what asks first, and in a script cannot (`forge.terminal.asking`)."""
     return click.option("--yes", is_flag=True, help="Do not ask.")(command)
+
+
+def limit_option(command: Command) -> Command:
+    """For a list that is fetched page by page, so that there is no most."""
+    return click.option(
+        "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most."
+    )(command)

@@ -4,7 +4,7 @@ import click
 
 from forge.runs.models import RunStatus
 from forge.terminal.client import connect
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json
 from forge.workflows.choice import find_workflow, find_workflow_run, run_path, workflow_path
 from forge.workflows.models import StepDetail, WorkflowRun, WorkflowRunDetail
@@ -12,7 +12,7 @@ from forge.workflows.models import StepDetail, WorkflowRun, WorkflowRunDetail
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def runs(name: str | None, limit: int, as_json: bool) -> None:
     """List runs, newest first: of the workflow NAME, or of all."""

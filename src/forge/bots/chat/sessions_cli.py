@@ -12,7 +12,7 @@ from forge.bots.chat.show import hits_page, print_conversation, sessions_table
 from forge.bots.choice import find_bot
 from forge.terminal.asking import be_sure
 from forge.terminal.client import connect
-from forge.terminal.options import json_option, yes_option
+from forge.terminal.options import json_option, limit_option, yes_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -24,7 +24,7 @@ def sessions() -> None:
 
 @sessions.command("list")
 @click.argument("bot")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def list_sessions(bot: str, limit: int, as_json: bool) -> None:
     """List the conversations with a BOT, the latest first."""

@@ -12,7 +12,7 @@ from forge.bots.versions.show import diff_text, history_table, place_of
 from forge.terminal.asking import be_sure
 from forge.terminal.client import Client, connect
 from forge.terminal.given import read_source
-from forge.terminal.options import json_option
+from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json
 from forge.terminal.text import clean
 
@@ -111,7 +111,7 @@ def check(context: click.Context, bot: str, file: str | None, source: str | None
 @files.command()
 @click.argument("bot")
 @click.argument("file", type=FILE)
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most.")
+@limit_option
 @json_option
 def history(bot: str, file: str, limit: int, as_json: bool) -> None:
     """List the versions of a file, newest first."""
