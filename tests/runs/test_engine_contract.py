@@ -5,19 +5,22 @@ import sqlite3
 import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from dbos._sys_db_sqlite import SQLiteSystemDatabase
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 
 from forge.kernel.clock import now
 from forge.runs.attempt import StepInfo
 from forge.runs.context import Call, RunContext
-from forge.runs.engine import ENGINE_VERSION, THREADS, Engine
+from forge.runs.engine import ENGINE_VERSION, QUEUE, THREADS, Engine
 from forge.runs.models import GateOption, NewAnswer, Question, RunStatus
 from forge.runs.retention import Retention
 from forge.store.engine import Store
+from forge.store.schema import migrate
 
 QUESTION = Question(kind="test", title="Go on?", options=[GateOption(id="yes", label="Yes")])
 
@@ -215,7 +218,6 @@ async def test_a_child_is_kept_until_its_parent_has_ended(store: Store):
 async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any):
     """`sqlite_polling` replaces a private method of DBOS: this fails when it is not called any more."""
     from forge.runs import sqlite_polling, workers
-    from forge.store.schema import migrate
 
     calls = 0
     original = sqlite_polling._signal_waiters
@@ -241,6 +243,31 @@ async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any)
     finally:
         sqlite_polling._signal_waiters = original
         await store.close()
+
+
+async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """`QuietQueue` stands before two methods of DBOS: this fails when they are not called any more."""
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await migrate(store)
+    asked: list[str] = []
+    original = SQLiteSystemDatabase.start_queued_workflows
+
+    def counted(self: Any, queue: Any, *args: Any, **more: Any) -> Any:
+        asked.append(queue.name)
+        return original(self, queue, *args, **more)
+
+    monkeypatch.setattr(SQLiteSystemDatabase, "start_queued_workflows", counted)
+    async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+        for _ in range(2):
+            run = await engine.start("asking")
+            await answer(engine)
+            await engine.finished(run.id)
+            before = len(asked)
+            await asyncio.sleep(1)  # ten ticks
+            assert before > 0 and asked[before:].count(QUEUE) <= 5, "it asks although nothing changed"
+    await store.close()
 
 
 def test_sqlite_has_the_clock_dbos_asks_for_on_newer_pythons(tmp_path: Any):

@@ -17,6 +17,7 @@ from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
 from forge.runs import dbos_outage, engine_threads, sqlite_polling
+from forge.runs.sqlite_polling import QuietQueue
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 
 QUEUE = "forge"
@@ -37,6 +38,7 @@ class Engine:
         self._worker_id = worker_id
         self._sqlite = _sqlite_engine(store.url) if store.is_sqlite else None
         self._client: DBOSClient | None = None
+        self._queue: QuietQueue | None = None
 
     async def open(self, execute: Execute) -> None:
         """Start taking up runs. Called on the running loop, which is where runs then execute."""
@@ -53,6 +55,8 @@ class Engine:
             dbos_outage.install()
         DBOS.launch()
         engine_threads.install(engine, THREADS)
+        if self._store.is_sqlite:
+            self._queue = QuietQueue(engine._sys_db)  # pyright: ignore[reportPrivateUsage]
         await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL_S, on_conflict="always_update")
         self._client = await asyncio.to_thread(self._open_client)
 
@@ -97,6 +101,8 @@ class Engine:
         with ThreadPoolExecutor(1) as closer:
             await loop.run_in_executor(closer, partial(DBOS.destroy, destroy_registry=True))
         loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put its own there, and has just closed it
+        if self._queue:
+            self._queue.close()
         if self._sqlite:
             self._sqlite.dispose()
 
