@@ -209,6 +209,8 @@ def test_files_the_project_ignores_are_in_no_layer() -> None:
         ({WHERE: "{}"}, "bad-boundaries"),
         ({WHERE: b"\xff"}, "bad-boundaries"),
         ({WHERE: '{"layers": [{"name": "a", "glob": "app/[z-a].py"}]}'}, "bad-boundaries"),
+        ({WHERE: json.dumps({**layers(), "containers": "app/[z-a]"})}, "bad-boundaries"),
+        ({WHERE: json.dumps(layers({"import": "app/[z-a]/**"}))}, "bad-pattern"),
     ],
 )
 def test_settings_that_cannot_be_read_are_an_error(files: Files, rule: str) -> None:

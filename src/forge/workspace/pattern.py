@@ -54,7 +54,13 @@ def _compile(source: bytes, *, case_sensitive: bool = True) -> Any:
     try:
         return _engine.compile(source, options)
     except _engine.error as error:
-        raise ValueError(f"not a pattern: {error}") from error
+        raise ValueError(f"not a pattern: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """Why RE2 cannot take an expression: it says so in bytes."""
+    said: object = error.args[0] if error.args else error
+    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
 
 
 _WILDCARDS = {"**/": b"(?:.*/)?", "**": b".*", "*": b"[^/]*", "?": b"[^/]"}

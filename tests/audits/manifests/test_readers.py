@@ -265,6 +265,7 @@ def test_comments_and_trailing_commas_are_no_fault_of_deno():
         (Format.PIPFILE, b"[packages\n", ("it is no TOML", 1)),
         (Format.PACKAGE_JSON, b'{\n "a": 1,\n}', ("it is no JSON", 3)),
         (Format.PACKAGE_JSON, b"[]", ("it is no JSON object", 1)),
+        (Format.PACKAGE_JSON, b'{"dependencies": {"\\ud800": "1"}}', ("it is no JSON", None)),
         (Format.PACKAGE_JSON, b"[" * 100_000, ("it is no JSON", None)),
         (Format.CONDA, b"a: [\nb: }", ("it is not YAML", 2)),
         (Format.CONDA, b"\x00", ("it is not YAML", None)),

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
 
-from forge.workspace.pattern import MAX_MEMORY, MAX_PATTERN
+from forge.workspace.pattern import MAX_MEMORY, MAX_PATTERN, reason
 
 _engine: Any = re2
 
@@ -238,6 +238,4 @@ def _compiled(source: str, ignore_case: bool) -> Any:
     try:
         return _engine.compile(b"(?m)" + source.encode("utf-8", "surrogatepass"), options)
     except _engine.error as error:
-        reason: object = error.args[0] if error.args else error
-        said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(said) from error
+        raise ValueError(reason(error)) from error

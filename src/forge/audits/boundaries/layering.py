@@ -114,6 +114,11 @@ def _matched(cover: Cover, known: list[str], has: Callable[[Cover, str], bool]) 
             yield path
 
 
+def containers_of(boundaries: Boundaries) -> list[Glob]:
+    """ValueError when one cannot be read."""
+    return [Cover.of(text, lambda _: False).exact for text in boundaries.containers]
+
+
 @dataclass(frozen=True, slots=True)
 class Breach:
     """A file of one layer that gets at another, directly or by the files in between."""

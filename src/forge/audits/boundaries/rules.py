@@ -17,6 +17,7 @@ from forge.audits.boundaries.layering import (
     Cover,
     Layers,
     breaches_of,
+    containers_of,
     forbidden_pairs,
     order_breaches,
     plain,
@@ -209,9 +210,9 @@ class RuleBook:
 
     @cached_property
     def container_folders(self) -> list[str]:
-        covers = [Cover.of(text, lambda _: False) for text in self.boundaries.containers]
+        globs = containers_of(self.boundaries)
         folders = folders_of({*self.graph.facts, *self.layers.names})
-        return sorted(f for f in folders if any(cover.exact.matches(plain(f)) for cover in covers))
+        return sorted(f for f in folders if any(glob.matches(plain(f)) for glob in globs))
 
     def _told(self, breach: Breach, kind: str, reason: str) -> Violation:
         target = breach.way[-1]

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, line_of, read_boundaries
+from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, Rule, line_of, read_boundaries
 from forge.audits.boundaries.forbidden import read_pattern
 from forge.audits.boundaries.known import KnownOnes
-from forge.audits.boundaries.layering import Layers
+from forge.audits.boundaries.layering import Cover, Layers, containers_of
 from forge.audits.boundaries.pattern_search import Hits, PatternSearch
 from forge.audits.boundaries.plain_code import STYLES
 from forge.audits.boundaries.rules import RuleBook, Violation, pattern_hits
@@ -44,6 +44,7 @@ def examine(snapshot: Snapshot) -> Examination:
         ignored = snapshot.project.config.audit.ignore
         layers = Layers.of(boundaries, snapshot.tree.entries, ignored)
         known = KnownOnes(boundaries.known_violations, snapshot.today)
+        containers_of(boundaries)
     except BadBoundaries as bad:
         return _refused(where, bad.message, bad.line)
     except ValueError as error:
@@ -100,17 +101,11 @@ class Audit:
     def _bad_patterns(self) -> Iterator[Found]:
         for i, layer in enumerate(self.boundaries.layers):
             for j, rule in enumerate(layer.forbidden):
-                try:
-                    read_pattern(rule.pattern or "")
-                except ValueError as error:
-                    yield Found(
-                        "bad-pattern",
-                        Severity.ERROR,
-                        f"{layer.name}: the pattern {rule.text!r} is no RE2 expression: {error}",
-                        "Write it without look-around and back references, or as an `import` or `layer` rule.",
-                        *self._at("layers", i, "forbidden", j),
-                        subject=rule.text,
-                    )
+                if (problem := _bad_pattern(rule)) is not None:
+                    what, fix = problem
+                    where = self._at("layers", i, "forbidden", j)
+                    message = f"{layer.name}: {what}"
+                    yield Found("bad-pattern", Severity.ERROR, message, fix, *where, subject=rule.text)
 
     def _empty_layers(self) -> Iterator[Found]:
         empty = [
@@ -243,6 +238,21 @@ class Audit:
                 *self._at("known_violations", index),
                 subject=f"{entry.layer}:{entry.file}:{entry.pattern}",
             )
+
+
+def _bad_pattern(rule: Rule) -> tuple[str, str] | None:
+    """What is wrong with what a rule looks for, and what to do about it."""
+    try:
+        read_pattern(rule.pattern or "")
+    except ValueError as error:
+        fix = "Write it without look-around and back references, or as an `import` or `layer` rule."
+        return f"the pattern {rule.text!r} is no RE2 expression: {error}", fix
+    try:
+        if "/" in (rule.imported or ""):
+            Cover.of(rule.text, lambda _: False)
+    except ValueError as error:
+        return f"the import {rule.text!r} is no glob: {error}", "Close its brackets and braces."
+    return None
 
 
 def _link(entry: Entry, layer: str) -> Found:

@@ -11,6 +11,8 @@ from typing import Any, cast
 
 import yaml
 
+from forge.kernel.text import whole_characters
+
 MOST_DEPTH = 100
 
 
@@ -95,7 +97,7 @@ def _piece(value: object) -> Piece:
     if isinstance(value, list):
         items = [item for item in cast(list[object], value) if not isinstance(item, list)]
         return Piece(Shape.LIST, None, items=[_piece(item) for item in items])
-    return Piece(Shape.SCALAR, None, "" if value is None else str(value))
+    return Piece(Shape.SCALAR, None, "" if value is None else whole_characters(str(value)))
 
 
 def read_yaml(text: str) -> Piece:

@@ -45,6 +45,7 @@ def _json(data: bytes, *, is_loose: bool) -> Table | Manifest:
     try:
         text = data.decode("utf-8-sig")
         content = json.loads(bare_json(text) if is_loose else text)
+        json.dumps(content, ensure_ascii=False).encode()  # not so with half a character in it
     except UnicodeDecodeError:
         return broken("it is not UTF-8")
     except json.JSONDecodeError as error:
