@@ -4,7 +4,6 @@ import { partOf } from "@/ui/audit/part";
 
 export type Said = {
   overall: Verdict;
-  phase: string | null;
   /** "A9 only" when it was not the whole audit. */
   part: string | null;
   blocking: readonly string[];
@@ -17,11 +16,10 @@ const BLOCKS: readonly Verdict[] = ["FAIL", "ERROR"];
 export function saidOf({ status, output }: Run): Said | null {
   if (status !== "completed" || typeof output !== "object" || output === null) return null;
   const summary = output as AuditSummary;
-  const { overall, phase, checks, warnings } = summary;
+  const { overall, checks, warnings } = summary;
   const all = [...checks, ...warnings];
   return {
     overall,
-    phase: phase === "unknown" ? null : phase,
     part: partOf(summary),
     blocking: all.filter(({ result }) => BLOCKS.includes(result)).map(({ code }) => code),
     findings: all.reduce((sum, { findings }) => sum + findings, 0),
