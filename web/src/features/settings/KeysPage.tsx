@@ -60,7 +60,10 @@ function KeyTable({ keys, onRevoke }: { keys: readonly ApiKey[]; onRevoke: (key:
     <Table label="API keys" columns={COLUMNS}>
       {keys.map((key) => (
         <Row key={key.id} className={key.revoked_at ? "text-dim" : ""}>
-          <Cell title={key.name} className="max-w-[140px] truncate font-medium sm:max-w-[200px]">
+          <Cell
+            title={key.name}
+            className="font-medium max-sm:py-1.5 max-sm:wrap-anywhere max-sm:whitespace-normal sm:max-w-[200px] sm:truncate"
+          >
             {key.name}
           </Cell>
           <Cell from="sm" className="mono text-dim">

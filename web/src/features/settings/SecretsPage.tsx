@@ -68,7 +68,10 @@ function SecretTable({ secrets, onReplace, onRemove }: TableProps) {
     <Table label="Secrets" columns={COLUMNS}>
       {secrets.map((secret) => (
         <Row key={`${secret.scope}/${secret.name}`}>
-          <Cell title={secret.name} className="mono max-w-[140px] truncate font-medium sm:max-w-[260px]">
+          <Cell
+            title={secret.name}
+            className="mono font-medium max-sm:py-1.5 max-sm:wrap-anywhere max-sm:whitespace-normal sm:max-w-[260px] sm:truncate"
+          >
             {secret.name}
           </Cell>
           <Cell from="sm" className="mono text-dim">

@@ -67,7 +67,7 @@ function List({ workspaces }: { workspaces: readonly Workspace[] }) {
           >
             <span
               title={workspace.name}
-              className="w-[240px] shrink-0 truncate font-medium max-sm:w-0 max-sm:flex-1"
+              className="w-[240px] shrink-0 font-medium max-sm:w-0 max-sm:flex-1 max-sm:wrap-anywhere sm:truncate xl:w-[420px]"
             >
               {workspace.name}
             </span>
