@@ -21,6 +21,7 @@ from forge.api.server import create_api
 from forge.app import Forge, Role, open_forge, own_address
 from forge.config import Settings
 from forge.errors import ConfigError
+from forge.server.binding import bind
 from forge.server.start_trouble import explain
 from forge.terminal.place import SERVER_FILE
 from forge.terminal.private_file import write_private
@@ -165,18 +166,13 @@ def api_config(forge: Forge) -> uvicorn.Config:
 
 
 def _bind(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((settings.host, settings.port))
+        return bind(settings.host, settings.port)
     except OSError as error:
-        listener.close()
         raise ConfigError(
             [f"FORGE_PORT: cannot listen on {settings.host}:{settings.port}: {error.strerror}"],
             hint="Choose another one: forge serve --port 8001 (0 takes a free one)",
         ) from error
-    return listener
 
 
 async def _write_server_file(forge: Forge) -> Path:

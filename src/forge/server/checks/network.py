@@ -1,13 +1,13 @@
 """The server this terminal belongs to, and the port one would listen on."""
 
 import errno
-import socket
 
 import httpx2
 
 from forge import __version__
 from forge.config import Settings
 from forge.errors import Unavailable
+from forge.server.binding import bind
 from forge.server.checks.check import Check, Situation, bad, ok, warn
 
 TIMEOUT_S = 2.0
@@ -46,14 +46,10 @@ def check_port(situation: Situation) -> Check:
 
 
 def _try_to_bind(settings: Settings) -> OSError | None:
-    """As the server does it at its start."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((settings.host, settings.port))
-        except OSError as error:
-            return error
+    try:
+        bind(settings.host, settings.port).close()
+    except OSError as error:
+        return error
     return None
 
 
