@@ -24,7 +24,7 @@ from forge.messages.models import (
     DeliveryStatus,
     MessageAnswered,
 )
-from forge.messages.sending import Sending
+from forge.messages.sending import Sending, bot_sender
 from forge.messages.store import MessageRow
 from forge.runs.attempt import StepInfo
 from forge.runs.journal import account_stream
@@ -172,11 +172,10 @@ class Delivering:
 
 def _reply(message: MessageRow, bot: Bot, ended: Ended) -> MessageRow:
     """In the channel of what it answers, or to its sender."""
-    sender = BotSender(bot_id=bot.id, slug=bot.slug, name=bot.identity.display_name)
     return MessageRow(
         id=derived_id("reply", message.id, bot.id),
         account_id=message.account_id,
-        sender=sender,
+        sender=bot_sender(bot),
         sender_bot_id=bot.id,
         recipient_bot_id=message.sender_bot_id if message.channel is None else None,
         channel=message.channel,

@@ -131,3 +131,7 @@ class Sending:
         ids = [bot_id for name, bot_id in subscribed if name == channel and bot_id != message.sender_bot_id]
         bots = await self._bots.read(tx, ids)
         return [bots[bot_id] for bot_id in ids if bot_id in bots and bots[bot_id].deleted_at is None]
+
+
+def bot_sender(bot: Bot, *, spoken_by: str | None = None) -> BotSender:
+    return BotSender(bot_id=bot.id, slug=bot.slug, name=bot.identity.display_name, spoken_by=spoken_by)

@@ -3,14 +3,12 @@
 import asyncio
 
 from forge.bots.chat.awaiting import Answers, Waits, at_ease
-from forge.bots.models import Bot
 from forge.bots.service import Bots
 from forge.errors import Conflict, Invalid, NotFound
 from forge.kernel.clock import now
 from forge.messages import store
 from forge.messages.models import (
     BotMessage,
-    BotSender,
     Channel,
     NewMessage,
     PersonSender,
@@ -18,7 +16,7 @@ from forge.messages.models import (
     Sent,
     Which,
 )
-from forge.messages.sending import Letter, Sending
+from forge.messages.sending import Letter, Sending, bot_sender
 from forge.messages.store import Wanted
 from forge.messages.views import Views
 from forge.store.engine import Store, Tx
@@ -153,7 +151,3 @@ class Messages:
 
     async def _channel(self, tx: Tx, account_id: str, name: str) -> Channel:
         return next(one for one in await self._channels(tx, account_id) if one.name == name)
-
-
-def bot_sender(bot: Bot, *, spoken_by: str | None = None) -> BotSender:
-    return BotSender(bot_id=bot.id, slug=bot.slug, name=bot.identity.display_name, spoken_by=spoken_by)
