@@ -40,6 +40,11 @@ def test_a_message_that_is_not_waited_for_is_shown_later(forge: Terminal):
         what="the delivery",
     )
     assert "Owner" in page and '"tide"' in page
+    assert forge("message", "show", sent["id"][:-1], "--json").data["id"] == sent["id"]
+    again = forge("message", "send", "--to", "ada", "--reply-to", sent["id"][:-1], "--json", "And now?").data
+    assert again["message"]["reply_to"] == sent["id"]
+    none = forge("message", "show", "not/there")
+    assert (none.code, "forge message history BOT" in none.err) == (5, True)
 
 
 def test_what_cannot_be_waited_for_ends_with_a_failure(forge: Terminal, server: Server):

@@ -10,6 +10,7 @@ from forge.bots.choice import find_bot
 from forge.errors import Invalid
 from forge.messages.models import LONGEST_WAIT_S, BotMessage, Channel, Sent, as_text
 from forge.messages.show import channels_table, history_page, message_page, outcome
+from forge.terminal.choice import find_id
 from forge.terminal.client import TIMEOUT_S, Client, connect
 from forge.terminal.given import PIPE, read_pipe
 from forge.terminal.options import json_option, limit_option
@@ -91,7 +92,7 @@ def channel_history(name: str, limit: int, as_json: bool) -> None:
 def show(id: str, as_json: bool) -> None:
     """Show a message and what became of it."""
     with connect() as client:
-        found = client.get(f"/messages/{quote(id, safe='')}", BotMessage)
+        found = client.get(f"/messages/{_find(client, id)}", BotMessage)
     if as_json:
         print_json(found)
     else:
@@ -134,6 +135,10 @@ def unsubscribe(bot: str, channel: str, as_json: bool) -> None:
     _print_channel(found, as_json=as_json)
 
 
+def _find(client: Client, given: str) -> str:
+    return find_id(client, given, "message", "/messages", listed_by="message history BOT")
+
+
 def _place(client: Client, channel: str, bot: str) -> str:
     return f"/message-channels/{quote(channel, safe='')}/bots/{find_bot(client, bot).slug}"
 
@@ -153,6 +158,8 @@ def _body(text: str) -> Any:
 def _named(client: Client, given: dict[str, Any]) -> dict[str, Any]:
     bots = {"to": given.pop("to"), "from": given.pop("speak_as")}
     found = {name: find_bot(client, bot).slug for name, bot in bots.items() if bot is not None}
+    if given["reply_to"] is not None:
+        found["reply_to"] = _find(client, given["reply_to"])
     return {**{name: value for name, value in given.items() if value is not None}, **found}
 
 

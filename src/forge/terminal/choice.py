@@ -25,11 +25,12 @@ class _Identified(BaseModel):
     id: str
 
 
-def find_id(client: Client, given: str, what: str, path: str) -> str:
+def find_id(client: Client, given: str, what: str, path: str, *, listed_by: str | None = None) -> str:
     """The id of one of the newest things of a list, from its beginning."""
     if is_id(given):
         return given
-    return choose(given, what, client.pages(path, _Identified, SEARCHED), lambda one: one.id).id
+    newest = client.pages(path, _Identified, SEARCHED)
+    return choose(given, what, newest, lambda one: one.id, listed_by=listed_by).id
 
 
 def choose(
