@@ -35,7 +35,7 @@ def test_a_bot_is_made_listed_and_shown(forge: Terminal, server: Server):
     )
     assert made in forge("bots", "list", "--json").data
     listed = forge("bots", "list").out
-    assert all(word in listed for word in ("atlas", "🗺 Atlas", "● active", "$0.00"))
+    assert all(word in listed for word in ("atlas", "🗺 Atlas", "● active", "$0"))
     for given in ("atlas", made["id"], made["id"][:-2]):
         assert forge("bots", "show", given, "--json").data == made
     page = forge("bots", "show", "atlas").out

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from forge.llm.dollars import dollars
 from forge.llm.errors import BUDGET_NAMES
 from forge.llm.models import MICROS, Shortfall
 from forge.llm.money import Money
@@ -33,13 +34,13 @@ def _question(short: Shortfall, more: int) -> Question:
     go_on = (
         GateOption(id="again", label="Try again")
         if budget == "server"
-        else GateOption(id=MORE, label=f"Allow {_dollars(more)} more", tone="positive")
+        else GateOption(id=MORE, label=f"Allow {dollars(more)} more", tone="positive")
     )
     return Question(
         kind="budget",
         title=f"The {BUDGET_NAMES[budget]} is used up",
-        body=f"{_dollars(short.spent_micros)} of {_dollars(short.limit_micros)} is spent or reserved, and the "
-        f"next call to the model may cost up to {_dollars(short.needed_micros)}. Nothing was called."
+        body=f"{dollars(short.spent_micros)} of {dollars(short.limit_micros)} is spent or reserved, and the "
+        f"next call to the model may cost up to {dollars(short.needed_micros)}. Nothing was called."
         + (
             " Only the server's settings can raise this one (FORGE_BUDGET_SERVER_USD)."
             if budget == "server"
@@ -48,7 +49,3 @@ def _question(short: Shortfall, more: int) -> Question:
         payload={**short.model_dump(), "more_micros": more},
         options=[go_on, GateOption(id="stop", label="Stop here", tone="negative")],
     )
-
-
-def _dollars(micros: int) -> str:
-    return f"${micros / MICROS:,.2f}"

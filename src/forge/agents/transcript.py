@@ -13,7 +13,7 @@ from forge.agents.models import (
     AgentTurn,
 )
 from forge.events.models import Event, read_fact
-from forge.llm.models import MICROS
+from forge.llm.dollars import dollars
 from forge.runs.models import GateOpened, RunFailed
 from forge.runs.show import gate_page, problem_text
 from forge.runs.watched import fact_of
@@ -71,6 +71,6 @@ class Transcript:
 
     def _ended(self, fact: AgentEnded) -> None:
         result = fact.result
-        cost = f"${result.cost_micros / MICROS:.4f}"
+        cost = dollars(result.cost_micros)
         text = f"{result.end.value} after {result.turns} turns, {result.tool_calls} tool calls, {cost}"
         self._out.print(words(text, FAINT))

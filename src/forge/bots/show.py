@@ -8,7 +8,7 @@ from rich.text import Text
 
 from forge.bots.models import BotStatus, BotView, FileProblem, Stats
 from forge.kernel.clock import now
-from forge.llm.show import dollars
+from forge.llm.dollars import dollars
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean
 

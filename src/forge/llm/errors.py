@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from forge.errors import Conflict, Denied, ForgeError, Invalid, NotFound, Unavailable
-from forge.llm.models import MICROS, Budget, Shortfall
+from forge.llm.dollars import dollars
+from forge.llm.models import Budget, Shortfall
 
 
 class ModelFault(Unavailable):
@@ -53,10 +54,10 @@ class BudgetExceeded(Conflict):
     code = "budget"
 
     def __init__(self, shortfall: Shortfall) -> None:
-        spent, limit = shortfall.spent_micros / MICROS, shortfall.limit_micros / MICROS
+        spent, limit = dollars(shortfall.spent_micros), dollars(shortfall.limit_micros)
         super().__init__(
-            f"The {BUDGET_NAMES[shortfall.budget]} is used up: ${spent:.2f} of ${limit:.2f} is spent or reserved, "
-            f"and the next call may cost ${shortfall.needed_micros / MICROS:.2f}.",
+            f"The {BUDGET_NAMES[shortfall.budget]} is used up: {spent} of {limit} is spent or reserved, "
+            f"and the next call may cost {dollars(shortfall.needed_micros)}.",
             hint="Raise it: forge models budget, or Settings, Models.",
         )
         self.shortfall = shortfall

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from forge.kernel.clock import now
+from forge.llm.dollars import dollars
 from forge.llm.models import (
-    MICROS,
     ModelCall,
     ModelsView,
     Price,
@@ -92,11 +92,6 @@ def _today(view: ModelsView) -> list[RenderableType]:
     for model, micros in view.today_by_model.items():
         rows.add_row(words(model), dollars(micros))
     return [Text(), rows]
-
-
-def dollars(micros: int) -> str:
-    """Small sums need their digits: a test costs a hundredth of a cent."""
-    return f"${micros / MICROS:.2f}" if micros >= MICROS or micros == 0 else f"${micros / MICROS:.6f}"
 
 
 def test_line(result: TestResult) -> Text:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from forge.kernel.clock import now
 from forge.kernel.text import cut
-from forge.llm.show import dollars
+from forge.llm.dollars import dollars
 from forge.runs.models import Gate, GateStatus
 from forge.runs.show import gate_page, problem_text
 from forge.terminal.output import dot, key_values, table, words

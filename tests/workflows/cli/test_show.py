@@ -164,7 +164,7 @@ def run(**changes: Any) -> WorkflowRun:
 def test_runs_say_what_started_them_and_what_they_cost():
     page = shown(runs_table([run(), run(trigger=TriggerType.MANUAL, source="owner", started_at=None)]))
     assert "cron: daily at 9am" in page
-    assert "2.5 s  $0.001234" in page
+    assert "2.5 s  $0.0012" in page
     assert "completed  owner" in page
 
 
@@ -190,7 +190,7 @@ def step(**changes: Any) -> StepDetail:
         ),
         (
             {"started_at": AT, "finished_at": AT + timedelta(seconds=1), "cost_micros": 5},
-            "● completed  1.0 s  $0.000005",
+            "● completed  1.0 s  < $0.0001",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from forge.bots.chat.models import AnswerFacts, Message, MessageStatus
-from forge.llm.models import MICROS
+from forge.llm.dollars import dollars
 from forge.terminal.text import duration
 
 
@@ -22,7 +22,7 @@ def _facts(facts: AnswerFacts) -> list[str]:
     if facts.usage.sent or facts.usage.output:
         cached = f" ({facts.usage.cache_read:,} cached)" if facts.usage.cache_read else ""
         said.append(f"{facts.usage.sent:,} tokens in{cached}, {facts.usage.output:,} out")
-    said.append(f"${facts.cost_micros / MICROS:.4f}")
+    said.append(dollars(facts.cost_micros))
     if facts.duration_ms is not None:
         said.append(duration(timedelta(milliseconds=facts.duration_ms)))
     return said

@@ -24,7 +24,7 @@ from forge.bots.chat.models import (
     UseState,
 )
 from forge.kernel.clock import now
-from forge.llm.models import MICROS
+from forge.llm.dollars import dollars
 from forge.runs.show import problem_text
 from forge.terminal.output import dot, table, words
 from forge.terminal.text import ago, clean
@@ -242,7 +242,7 @@ def print_message(message: Message, name: str, out: Console) -> None:
 
 def print_conversation(session: Session, messages: Sequence[Message], name: str, out: Console) -> None:
     out.print(words(session.title, "bold"))
-    out.print(words(f"{session.id} · {len(messages)} messages · {_dollars(session.cost_micros)}", FAINT))
+    out.print(words(f"{session.id} · {len(messages)} messages · {dollars(session.cost_micros)}", FAINT))
     out.print()
     for message in messages:
         print_message(message, name, out)
@@ -261,7 +261,7 @@ def sessions_table(
             *[str(number)] * is_numbered,
             title,
             str(session.messages),
-            _dollars(session.cost_micros),
+            dollars(session.cost_micros),
             ago(session.updated_at, at),
             words(session.id),
         )
@@ -285,7 +285,3 @@ def marked(excerpt: str) -> Text:
     for piece in clean(excerpt).replace("⟦", "⟧⟦").split("⟧"):
         text.append(piece.removeprefix("⟦"), "bold yellow" if piece.startswith("⟦") else "")
     return text
-
-
-def _dollars(micros: int) -> str:
-    return f"${micros / MICROS:.4f}"

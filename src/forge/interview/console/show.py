@@ -15,7 +15,7 @@ from forge.interview.state import Made, Speaker
 from forge.interview.turns import AskQuestion, Clarify, ReadyToAssemble, ReadyToCreateSkill
 from forge.interview.wording import one_line, shortened
 from forge.kernel.clock import now
-from forge.llm.show import dollars
+from forge.llm.dollars import dollars
 from forge.skills.models import TrialReport
 from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean

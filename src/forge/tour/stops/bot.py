@@ -8,6 +8,7 @@ from forge.errors import Internal
 from forge.interview.answers import Chosen, Confirmed
 from forge.interview.models import Assembled, SessionView
 from forge.interview.turns import AskQuestion, ReadyToAssemble, ShowPreview
+from forge.llm.dollars import dollars
 from forge.terminal.client import Body
 from forge.tour.visit import PATIENCE_S, Visit
 
@@ -80,5 +81,5 @@ def _check(visit: Visit, answer: Message) -> None:
         used = facts.usage
         visit.tell.done(
             f"Streamed in {(facts.duration_ms or 0) / 1000:.1f} s; {used.sent} tokens in, "
-            f"{used.output} out, in the books at ${facts.cost_micros / 1e6:.4f}."
+            f"{used.output} out, in the books at {dollars(facts.cost_micros)}."
         )
