@@ -207,7 +207,7 @@ def account_for(server: Server, counter: Counting, run_id: str) -> RunAccount:
 
 
 def _add(account: RunAccount, server: Server, counter: Counting, run_id: str, prefix: str) -> None:
-    for one in server.call("GET", f"/api/v1/workflow-runs/{run_id}/steps"):
+    for one in server.pages(f"/api/v1/workflow-runs/{run_id}/steps"):
         key = prefix + one["key"]
         account.steps[key] = (one["status"], essence(one["output"]))
         account.attempts[key] = one["attempt"]

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -80,6 +80,17 @@ class Server:
             answer = client.request(method, path, json=body)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()["data"]
+
+    def pages(self, path: str) -> Iterator[Any]:
+        """All of a list, page after page."""
+        page = {"limit": "200"}
+        with self.client() as client:
+            while True:
+                answer = client.get(path, params=page).raise_for_status().json()
+                yield from answer["data"]
+                if (cursor := answer["meta"]["next_cursor"]) is None:
+                    return
+                page["cursor"] = cursor
 
     def kill(self) -> None:
         """As by the kernel: no goodbye."""

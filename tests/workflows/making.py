@@ -75,8 +75,15 @@ class Bench:
 
     async def steps(self, run: Any) -> dict[str, Any]:
         """By key, with what went in and came out."""
-        found = await self.ask("GET", f"/workflow-runs/{run['id']}/steps")
-        return {one["key"]: one for one in found}
+        found, page = dict[str, Any](), {"limit": "200"}
+        async with self.live.client() as client:
+            while True:
+                response = await client.get(f"/api/v1/workflow-runs/{run['id']}/steps", params=page)
+                answer = response.raise_for_status().json()
+                found |= {one["key"]: one for one in answer["data"]}
+                if (cursor := answer["meta"]["next_cursor"]) is None:
+                    return found
+                page["cursor"] = cursor
 
     async def outputs(self, run: Any) -> dict[str, Any]:
         return {key: one["output"] for key, one in (await self.steps(run)).items()}

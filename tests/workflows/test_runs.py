@@ -37,6 +37,21 @@ async def test_what_one_step_gives_goes_into_the_next(bench: Bench):
     assert steps["tell"]["output"] == {"type": "code", "language": "javascript", "output": "42 b"}
 
 
+async def test_many_steps_come_page_by_page(bench: Bench):
+    loop = step("each", "loop", items="{{ [1, 2, 3, 4] }}", body_steps=["once"])
+    run = await bench.run("many", [loop, step("once", "wait", seconds=0)])
+    assert run["status"] == "completed", run["error"]
+    keys, path = list[str](), f"/api/v1/workflow-runs/{run['id']}/steps"
+    async with bench.live.client() as client:
+        answer = (await client.get(path, params={"limit": 2})).json()
+        while cursor := answer["meta"]["next_cursor"]:
+            assert len(answer["data"]) == 2
+            keys += [one["key"] for one in answer["data"]]
+            answer = (await client.get(path, params={"limit": 2, "cursor": cursor})).json()
+        keys += [one["key"] for one in answer["data"]]
+    assert sorted(keys) == sorted(statuses(run)) and len(keys) == 5
+
+
 async def test_an_approval_waits_and_then_goes_on(bench: Bench):
     await bench.create(
         "ask",

@@ -169,9 +169,13 @@ async def get_steps(
     key: Annotated[
         Annotated[str, NO_NUL] | None, Query(max_length=400, description="Of one step; all without it.")
     ] = None,
+    cursor: CursorParam = None,
+    limit: Limit = 50,
 ) -> Envelope[list[StepDetail]]:
-    """With what went in and came out, attempts and logs."""
-    return reply(await runs.steps(caller.account_id, run_id, key))
+    """By key, with what went in and came out, attempts and logs."""
+    if key is not None:
+        return reply([await runs.step(caller.account_id, run_id, key)])
+    return reply_page(await runs.steps(caller.account_id, run_id, cursor=cursor, limit=limit))
 
 
 @router.post("/workflow-runs/{run_id}/approve")

@@ -88,14 +88,23 @@ class WorkflowRuns:
             children=[child.id for child in detail.children],
         )
 
-    async def steps(self, account_id: str, run_id: str, key: str | None) -> list[StepDetail]:
-        run = await self.runs.find_one(account_id, run_id)
+    async def step(self, account_id: str, run_id: str, key: str) -> StepDetail:
+        run, _ = await self._own(account_id, run_id)
         async with self.database.read() as tx:
-            await _run(tx, run_id)
-            rows = await steps_store.load(tx, run_id, None if key is None else [key])
-        if key is not None and not rows:
+            row = (await steps_store.load(tx, run_id, [key])).get(key)
+        if row is None:
             raise NotFound(f"The run has no step {key} yet.")
-        return [detail_as_shown(row.detail(), run) for row in rows.values()]
+        return detail_as_shown(row.detail(), run)
+
+    async def steps(
+        self, account_id: str, run_id: str, *, cursor: Cursor | None, limit: int
+    ) -> Page[StepDetail]:
+        """By key."""
+        run, _ = await self._own(account_id, run_id)
+        async with self.database.read() as tx:
+            rows = await steps_store.page(tx, run_id, after=cursor.id if cursor else None, limit=limit + 1)
+        found = [detail_as_shown(row.detail(), run) for row in rows]
+        return page_of(found, limit, lambda step: Cursor(run.created_at, step.key))
 
     async def decide(
         self, account_id: str, run_id: str, verdict: Verdict, *, approve: bool, by: str

@@ -54,6 +54,15 @@ async def load(tx: Tx, run_id: str, keys: Collection[str] | None = None) -> dict
     return {row.key: row for row in found}
 
 
+async def page(tx: Tx, run_id: str, *, after: str | None, limit: int) -> list[StepRow]:
+    """By key, which stays the same while the run goes on."""
+    statement = sa.select(table).where(table.c.run_id == run_id)
+    if after is not None:
+        statement = statement.where(table.c.key > after)
+    found = await tx.execute(statement.order_by(table.c.key).limit(limit))
+    return [_row(row) for row in found.mappings()]
+
+
 async def summaries(tx: Tx, run_id: str) -> list[StepSummary]:
     """Without what went in and came out, which may be large."""
     found = await tx.execute(sa.select(table.c.summary).where(table.c.run_id == run_id))

@@ -1367,7 +1367,7 @@ export interface paths {
         };
         /**
          * Get Steps
-         * @description With what went in and came out, attempts and logs.
+         * @description By key, with what went in and came out, attempts and logs.
          */
         get: operations["get_steps_api_v1_workflow_runs__run_id__steps_get"];
         put?: never;
@@ -13998,6 +13998,10 @@ export interface operations {
             query?: {
                 /** @description Of one step; all without it. */
                 key?: string | null;
+                /** @description How many at most. */
+                limit?: number;
+                /** @description `meta.next_cursor` of the page before. */
+                cursor?: string | null;
             };
             header?: never;
             path: {
