@@ -6,20 +6,18 @@ from collections.abc import Iterator
 import tree_sitter_python
 from tree_sitter import Language, Node, Query
 
+from forge.audits.facts.names import Names
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
-    MOST_LOOPS,
     MOST_NAMES,
     MOST_STEPS,
     Loop,
     Met,
     Scope,
-    Source,
     anonymous,
     captured,
     find,
     joined,
-    nth,
     parameter_name,
 )
 
@@ -46,22 +44,11 @@ CONSTRUCTORS = {
 _LIKELY = re.compile(r"(?:Router|Blueprint|FastAPI|Flask|Starlette|App|API|Api)$")
 
 
-class PythonNames:
+class PythonNames(Names):
     """One pass over the interesting nodes in their order, then questions."""
 
     def __init__(self, root: Node, data: bytes) -> None:
-        self.source = Source(data)
-        self.text = self.source.text
-        self.module = Scope("", None, root.end_byte)
-        self.scopes = [self.module]
-        self.met: list[Met] = []
-        """Calls and decorated definitions."""
-        self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
-        """What was assigned to `self.x`, by `Class().x`."""
-        self._items: dict[int, list[Node] | None] = {}
-        self._loops_read = 0
-        self._texts: dict[tuple[int, str], str] = {}
-        self._names: dict[tuple[int, str], list[str]] = {}
+        super().__init__(root, data)
         self._read(root)
 
     def _read(self, root: Node) -> None:
@@ -149,7 +136,6 @@ class PythonNames:
         return function is not None and _LIKELY.search(self.full_name(function, scope)) is not None
 
     def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
-        """The text of an expression, UNKNOWN for every part that only running it would tell."""
         if node is None or steps > MOST_STEPS:
             return UNKNOWN
         match node.type:
@@ -184,17 +170,6 @@ class PythonNames:
 
         return joined(piece(part) for part in node.named_children)
 
-    def _constant(self, name: str, scope: Scope, steps: int) -> str:
-        home = find(name, scope)
-        values = home.values.get(name, []) if home is not None else []
-        if home is None or len(values) != 1 or name in home.parameters:
-            return UNKNOWN
-        key = (id(home), name)
-        if key not in self._texts:
-            self._texts[key] = UNKNOWN  # a name made of itself
-            self._texts[key] = self.text_of(values[0], home, steps + 1)
-        return self._texts[key]
-
     def _class_constant(self, node: Node, scope: Scope, steps: int) -> str:
         """`Paths.USERS` of a class of this file. Of an instance nobody knows: settings come from anywhere."""
         owner, _, name = self.full_name(node, scope).rpartition(".")
@@ -213,7 +188,6 @@ class PythonNames:
         return self.value_of(values[0], home, steps + 1)
 
     def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
-        """Which routers an expression may mean, in the language of `route_facts`."""
         if node is None or steps > MOST_STEPS:
             return []
         match node.type:
@@ -240,16 +214,6 @@ class PythonNames:
                 )
             case _:
                 return []
-
-    def _names_of_identifier(self, name: str, scope: Scope, steps: int) -> list[str]:
-        home = find(name, scope)
-        if home is None:
-            return []
-        key = (id(home), name)
-        if key not in self._names:
-            self._names[key] = []  # a name that stands for itself
-            self._names[key] = self._names_bound(name, home, steps)
-        return self._names[key]
 
     def _names_bound(self, name: str, home: Scope, steps: int) -> list[str]:
         if name in home.imports:
@@ -281,23 +245,8 @@ class PythonNames:
             return [whole]
         return [each for v, s in assigned for each in self.names_of(v, s, steps + 1)] or [whole]
 
-    def _names_in_loop(self, loop: Loop, scope: Scope, steps: int) -> list[str]:
-        items = self.items_of(loop.over, scope)
-        if items is None:
-            return [f"{name}[]" for name in self.names_of(loop.over, scope, steps + 1)]
-        parts = [item if loop.place is None else nth(item, loop.place) for item in items]
-        return [name for part in parts for name in self.names_of(part, scope, steps + 1)][:MOST_NAMES]
-
-    def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
-        """What a loop goes over, if the file has it as a literal; of `{…}.items()` the pairs."""
-        self._loops_read += 1
-        if self._loops_read > MOST_LOOPS:
-            return None
-        if over.id not in self._items:
-            self._items[over.id] = self._find_items(over, scope)
-        return self._items[over.id]
-
     def _find_items(self, over: Node, scope: Scope) -> list[Node] | None:
+        """Of `{…}.items()` the pairs."""
         function = over.child_by_field_name("function") if over.type == "call" else None
         if function is not None and function.type == "attribute" and self.text(function).endswith(".items"):
             over = function.child_by_field_name("object") or over

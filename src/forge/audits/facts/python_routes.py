@@ -9,10 +9,11 @@ import re
 from tree_sitter import Node
 
 from forge.audits.facts.models import Mount, Route, Router
+from forge.audits.facts.parsing import line_of
 from forge.audits.facts.python_arguments import Arguments, is_false, lists_in
 from forge.audits.facts.python_names import CONSTRUCTORS, PythonNames, bases
 from forge.audits.facts.route_facts import INSTEAD, UNKNOWN, RouteFacts
-from forge.audits.facts.scopes import Met, Scope, anonymous, find, line_of, parameter_name, rounds
+from forge.audits.facts.scopes import Met, Scope, anonymous, find, parameter_name, rounds
 
 _WORDS = (
     *(

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node, Query, QueryCursor
 
+from forge.audits.facts.parsing import line_of
 from forge.audits.facts.route_facts import UNKNOWN
 
 MOST_STEPS = 12
@@ -152,10 +153,6 @@ def captured(root: Node, query: Query, kinds: frozenset[str]) -> list[Node]:
 def nth(node: Node | None, place: int) -> Node | None:
     """A named child; None where there are not so many, or none at all."""
     return node.named_child(place) if node is not None and place < node.named_child_count else None
-
-
-def line_of(node: Node) -> int:
-    return node.start_point[0] + 1  # by place: `Point.row` of tree-sitter 0.26.0 frees the number
 
 
 def anonymous(node: Node) -> str:

@@ -4,9 +4,9 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Query
 
+from forge.audits.facts.names import Names
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
-    MOST_LOOPS,
     MOST_NAMES,
     MOST_STEPS,
     Loop,
@@ -53,23 +53,13 @@ APPS = ("express", "koa")
 ROUTERS = ("express.Router", "express-promise-router", "@koa/router", "koa-router")
 
 
-class ScriptNames(ScriptSyntax):
+class ScriptNames(ScriptSyntax, Names):
     """One pass over the interesting nodes in their order, then questions."""
 
     def __init__(self, root: Node, data: bytes) -> None:
-        super().__init__(data)
-        self.module = Scope("", None, root.end_byte)
-        self.scopes = [self.module]
-        self.met: list[Met] = []
-        """Calls, `new`, exports and assignments."""
-        self.attributes: dict[str, list[tuple[Node, Scope]]] = {}
-        """What was assigned to `this.x`, by `Class().x`."""
+        super().__init__(root, data)
         self._named: dict[int, str] = {}
         self._looped: dict[int, Loop] = {}
-        self._items: dict[int, list[Node] | None] = {}
-        self._loops_read = 0
-        self._texts: dict[tuple[int, str], str] = {}
-        self._names: dict[tuple[int, str], list[str]] = {}
         query = _QUERIES.get(root.kind_id)
         if query is not None:
             self._read(root, query)
@@ -215,7 +205,6 @@ class ScriptNames(ScriptSyntax):
         return ""
 
     def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
-        """The text of an expression, UNKNOWN for every part that only running it would tell."""
         if node is None or steps > MOST_STEPS:
             return UNKNOWN
         node = unwrapped(node)
@@ -244,17 +233,6 @@ class ScriptNames(ScriptSyntax):
             else self.text(part)
         )
 
-    def _constant(self, name: str, scope: Scope, steps: int) -> str:
-        home = find(name, scope)
-        values = home.values.get(name, []) if home is not None else []
-        if home is None or len(values) != 1 or name in home.parameters:
-            return UNKNOWN
-        key = (id(home), name)
-        if key not in self._texts:
-            self._texts[key] = UNKNOWN  # a name made of itself
-            self._texts[key] = self.text_of(values[0], home, steps + 1)
-        return self._texts[key]
-
     def value_of(self, node: Node, scope: Scope, steps: int = 0) -> tuple[Node, Scope]:
         """What a name, or a member of an object that the file spells out, was made to stand for; else itself."""
         node = unwrapped(node)
@@ -275,7 +253,6 @@ class ScriptNames(ScriptSyntax):
         return node, scope
 
     def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
-        """Which routers an expression may mean, in the language of `route_facts`."""
         if node is None or steps > MOST_STEPS:
             return []
         node = unwrapped(node)
@@ -301,16 +278,6 @@ class ScriptNames(ScriptSyntax):
             case _:
                 return []
 
-    def _names_of_identifier(self, name: str, scope: Scope, steps: int) -> list[str]:
-        home = find(name, scope)
-        if home is None:
-            return []
-        key = (id(home), name)
-        if key not in self._names:
-            self._names[key] = []  # a name that stands for itself
-            self._names[key] = self._names_bound(name, home, steps)
-        return self._names[key]
-
     def _names_bound(self, name: str, home: Scope, steps: int) -> list[str]:
         if name in home.imports:
             return [home.imports[name]]
@@ -327,20 +294,9 @@ class ScriptNames(ScriptSyntax):
             return [each for value in values for each in self.names_of(value, home, steps + 1)][:MOST_NAMES]
         return [home.inner[name].name if name in home.inner else self.own_name(name, home)]
 
-    def _names_in_loop(self, loop: Loop, scope: Scope, steps: int) -> list[str]:
-        items = self.items_of(loop.over, scope)
-        if items is None:
-            return [f"{name}[]" for name in self.names_of(loop.over, scope, steps + 1)]
-        return [name for item in items for name in self.names_of(item, scope, steps + 1)][:MOST_NAMES]
-
-    def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
-        self._loops_read += 1
-        if self._loops_read > MOST_LOOPS:
-            return None
-        if over.id not in self._items:
-            value, _ = self.value_of(over, scope)
-            self._items[over.id] = value.named_children[:MOST_NAMES] if value.type == "array" else None
-        return self._items[over.id]
+    def _find_items(self, over: Node, scope: Scope) -> list[Node] | None:
+        value, _ = self.value_of(over, scope)
+        return value.named_children[:MOST_NAMES] if value.type == "array" else None
 
     def _names_of_member(self, node: Node, scope: Scope, steps: int) -> list[str]:
         value, home = self.value_of(node, scope)

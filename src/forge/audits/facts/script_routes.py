@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from forge.audits.facts.models import Mount, Route, Router
+from forge.audits.facts.parsing import line_of
 from forge.audits.facts.route_facts import RouteFacts
-from forge.audits.facts.scopes import Met, Scope, anonymous, line_of, nth, rounds
+from forge.audits.facts.scopes import Met, Scope, anonymous, nth, rounds
 from forge.audits.facts.script_names import APPS, ScriptNames
 from forge.audits.facts.script_syntax import unwrapped
 

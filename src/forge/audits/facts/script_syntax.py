@@ -1,10 +1,10 @@
 """Small readings of a script's syntax: what is imported, exported, spelt out, or only wrapped."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from forge.audits.facts.scopes import Source, nth
+from forge.audits.facts.scopes import nth
 
 _WRAPPERS = (
     "parenthesized_expression",
@@ -23,8 +23,7 @@ def unwrapped(node: Node) -> Node:
 
 
 class ScriptSyntax:
-    def __init__(self, data: bytes) -> None:
-        self.text = Source(data).text
+    text: Callable[[Node], str]
 
     def required(self, node: Node) -> str | None:
         """The specifier of `require("./x")`."""
