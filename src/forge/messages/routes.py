@@ -4,18 +4,27 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response, status
 
-from forge.bots.routes import BotRef
 from forge.http.caller import Reader, Writer
 from forge.http.envelope import Envelope, reply, reply_page
 from forge.http.ids import Id
 from forge.http.paging import CursorParam, Limit
 from forge.kernel.text import NO_NUL
-from forge.messages.models import BotMessage, Channel, ChannelName, NewChannel, NewMessage, Sent, Which
+from forge.messages.models import (
+    BotMessage,
+    BotRef,
+    Channel,
+    ChannelName,
+    NewChannel,
+    NewMessage,
+    Sent,
+    Which,
+)
 from forge.messages.service import Messages
 
 router = APIRouter(prefix="/api/v1", tags=["messages"])
 
 Name = Annotated[ChannelName, Path(description="The name of a channel.")]
+Listener = Annotated[BotRef, Path(description="The id or the slug of a bot.")]
 Word = Annotated[str, NO_NUL] | None
 Who = Annotated[Word, Query(max_length=64, description="The slug or id of a bot.")]
 
@@ -87,11 +96,11 @@ async def delete_channel(caller: Writer, name: Name, messages: Service) -> Envel
 
 
 @router.put("/message-channels/{name}/bots/{bot}")
-async def subscribe(caller: Writer, name: Name, bot: BotRef, messages: Service) -> Envelope[Channel]:
+async def subscribe(caller: Writer, name: Name, bot: Listener, messages: Service) -> Envelope[Channel]:
     """From now on this bot gets what is said there."""
     return reply(await messages.subscribe(caller.account_id, name, bot))
 
 
 @router.delete("/message-channels/{name}/bots/{bot}")
-async def unsubscribe(caller: Writer, name: Name, bot: BotRef, messages: Service) -> Envelope[Channel]:
+async def unsubscribe(caller: Writer, name: Name, bot: Listener, messages: Service) -> Envelope[Channel]:
     return reply(await messages.unsubscribe(caller.account_id, name, bot))
