@@ -114,6 +114,7 @@ def test_what_was_under_way_when_it_was_backed_up_ends_properly_elsewhere(
     wait_until(ended, timeout_s=200, what="the end of all runs")
     account = account_for(again, runs)
     assert account.statuses == {"completed": RUNS}
+    # Files are copied after the database: what was done in between is done again, perhaps several steps of it.
     assert (account.wrong_answers, account.gaps, account.out_of_order, account.lost_effects) == (
         [],
         [],

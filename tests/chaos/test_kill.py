@@ -30,7 +30,7 @@ def check(account: Account, *, kills: int) -> None:
     assert dict(account.statuses) == {"completed": RUNS}
     assert account.wrong_answers == []
     assert account.gaps == []
-    assert account.out_of_order == []
+    assert (account.out_of_order, account.effects_out_of_order) == ([], [])
     assert account.lost_effects == 0
     # Only a step that was running when the process died may happen again: at most three at once in each run.
     assert account.repeated_effects <= RUNS * kills * 3

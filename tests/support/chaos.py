@@ -24,6 +24,7 @@ class Account:
     wrong_answers: list[str] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
     out_of_order: list[str] = field(default_factory=list)
+    effects_out_of_order: list[str] = field(default_factory=list)
     lost_effects: int = 0
     repeated_effects: int = 0
     effects: int = 0
@@ -96,4 +97,4 @@ def _count_effects(account: Account, data_dir: Path, run_id: str) -> None:
     account.lost_effects += EFFECTS_PER_RUN - len(times)
     places = [GROUPS[int(line.split("#")[0])] for line in lines]
     if places != sorted(places):
-        account.out_of_order.append(f"{run_id}: {lines}")
+        account.effects_out_of_order.append(f"{run_id}: {lines}")
