@@ -1,9 +1,14 @@
 """Messages that reach bots: who is told what, what comes back, and what is refused. On both databases."""
 
 import asyncio
+from datetime import timedelta
 
+import sqlalchemy as sa
 from tests.messages.office import Office
 from tests.support.chats import data, problem
+
+from forge.kernel.clock import now
+from forge.messages.tables import bot_messages
 
 
 async def test_a_bot_answers_another_and_the_one_that_asked_is_told(office: Office):
@@ -139,6 +144,10 @@ async def test_bots_cannot_talk_to_each_other_for_ever(office: Office):
     assert sorted(codes) == [202] * 10 + [429] * 4
     other = await office.client.post("/api/v1/messages", json=given | {"to": "cleo"})
     assert other.status_code == 202, "another pair has its own count"
+    async with office.live.forge.store.begin() as tx:
+        await tx.execute(sa.update(bot_messages).values(created_at=now() + timedelta(hours=3)))
+    again = await office.client.post("/api/v1/messages", json=given)
+    assert again.status_code == 202, "what was sent before the clock was set back is not of this minute"
 
     last = (await office.send("ping", to="bob", message_type="information"))["message"]
     while last["depth"] < 5:
