@@ -63,6 +63,11 @@ PLAYS = {
             "forge bots memories forget atlas ID": YES,
             "forge bots delete atlas": YES,
         },
+        at_a_screen=(
+            "forge bots files accept atlas soul",
+            "forge bots sessions delete atlas ID",
+            "forge bots delete atlas",
+        ),
         before={
             "forge bots show atlas": made.break_identity,
             "forge bots files history atlas soul": made.mend_identity,
@@ -91,6 +96,7 @@ PLAYS = {
             "forge interview memory --forget ID": YES,
             "forge interview memory --forget-all": YES,
         },
+        at_a_screen=("forge drafts delete 01a1e113", "forge interview memory --forget-all"),
         before={
             command: made.begin_a_draft
             for command in (
@@ -146,6 +152,7 @@ PLAYS = {
     ),
     "docs/guides/workspaces.md": Play(
         typed={"forge workspaces remove shop": YES},
+        at_a_screen=("forge workspaces remove shop",),
         before={
             "forge workspaces create site --path ~/code/site": lambda reader: made.write(
                 reader.home / "code/site", {"index.html": "<p>Hello</p>\n"}

@@ -137,13 +137,13 @@ class Reader:
 
     def type(self, command: str, stdin: str = "") -> Said:
         """As a person would; quickly, where it takes no shell."""
-        command = self.meant(command)
+        is_at_a_screen, command = command in self.play.at_a_screen, self.meant(command)
         if command.startswith("forge models demo") and "--" not in command:
             command += f" --url {self.models}"
         words = [] if self.play.is_in_shell or NEEDS_BASH.search(command) else shlex.split(command)
         if words and words[0] in COMMANDS and words[1] != "mcp":
             with contextlib.chdir(self.folder):
-                if command in self.play.at_a_screen:
+                if is_at_a_screen:
                     return self._type_at_a_screen(words[1:], stdin)
                 terminal = Terminal(self.data_dir)
                 terminal.environment = self.environment
