@@ -13,6 +13,7 @@ from tests.support.python_project import give_pytest, make_environment
 
 from forge.agents.models import ToolDetail
 from forge.agents.reports import report_folder
+from forge.sandbox.models import End, Level
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 
@@ -42,12 +43,12 @@ async def test_code_is_written_tested_mended_and_tested_again(use: Use, project:
     assert failing.detail == ToolDetail(
         argv=["pytest", "-q"],
         exit_code=1,
-        end="exited",
+        end=End.EXITED,
         passed=1,
         failed=1,
         skipped=0,
         truncated=False,
-        sandbox="isolated",
+        sandbox=Level.ISOLATED,
     )
 
     mended = await use("edit_file", path="calc/add.py", edits=[{"old_text": "a - b", "new_text": "a + b"}])
