@@ -61,7 +61,7 @@ async def test_a_command_is_refused_below_the_level_that_is_required(
     with pytest.raises(SandboxTooWeak) as refused:
         await choice.Sandboxes(Level.ISOLATED).run(Command(("touch", "ran"), workdir))
     assert refused.value.message == (
-        "commands can only be run without isolation here, and the settings require isolated"
+        "Commands can only be run without isolation here, and the settings require isolated."
     )
     assert "bubblewrap" in str(refused.value.hint)
     assert "FORGE_SANDBOX_REQUIRED=none" in str(refused.value.hint)

@@ -157,5 +157,5 @@ async def test_nothing_is_run_where_it_cannot_be_locked_in(
     weak = Trying(trying.crew, tmp_path, Sandboxes(Level.ISOLATED))
     report = await Trial(SkillTests(weak)).run(skill_of("print('{}')", SkillKind.LOCAL))
     assert (report.ran, report.passed, report.cases) == (False, False, [])
-    assert report.output.startswith("It was not run: commands can only be run without isolation here")
+    assert report.output.startswith("It was not run: Commands can only be run without isolation here")
     assert (await Trial(SkillTests(weak)).run(skill_of("def run(input): return {'words': 2}"))).passed

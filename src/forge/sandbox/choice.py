@@ -52,8 +52,8 @@ class Sandboxes:
         sandbox, report = await self._choose()
         if not report.level.satisfies(self._required):
             raise SandboxTooWeak(
-                f"commands can only be run {_in_words(report.level)} here, and the settings require "
-                f"{_in_words(self._required)}",
+                f"Commands can only be run {_in_words(report.level)} here, and the settings require "
+                f"{_in_words(self._required)}.",
                 hint=report.advice,
             )
         return await sandbox.run(command)

@@ -21,7 +21,9 @@ from forge.api.server import create_api
 from forge.app import Forge, Role, open_forge, own_address
 from forge.config import Settings
 from forge.errors import ConfigError
+from forge.kernel.background import in_background
 from forge.server.binding import bind
+from forge.server.data_folder import DataFolder
 from forge.server.start_trouble import explain
 from forge.terminal.place import SERVER_FILE
 from forge.terminal.private_file import write_private
@@ -62,17 +64,30 @@ async def _serve(settings: Settings, *, terminal: bool) -> None:
     with _bind(settings) as listener:
         address = own_address(settings, listener.getsockname()[1])
         async with _opened(settings, address, Role.SERVER, terminal=terminal) as forge:
-            server = _Server(api_config(forge))
-            _on_signal(server.stop)
-            serving = asyncio.create_task(server.serve(sockets=[listener]))
-            await _first(serving, asyncio.create_task(server.is_up.wait()))
-            path = await _write_server_file(forge)
-            try:
-                await _welcome(forge)
-                gc.freeze()  # what is here stays: a full collection need not look at it and stop the loop for 0.1 s
-                await serving
-            finally:
-                path.unlink(missing_ok=True)
+            with DataFolder(settings.data_dir) as folder:
+                await _answer(forge, listener, folder)
+                folder.check()
+
+
+async def _answer(forge: Forge, listener: socket.socket, folder: DataFolder) -> None:
+    """Until a signal comes, or the data directory is no longer there."""
+    server = _Server(api_config(forge))
+    _on_signal(server.stop)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    await _first(serving, asyncio.create_task(server.is_up.wait()))
+    path = await _write_server_file(forge)
+
+    async def watch() -> None:
+        await folder.until_gone()
+        server.stop()
+
+    try:
+        await _welcome(forge)
+        gc.freeze()  # what is here stays: a full collection need not look at it and stop the loop for 0.1 s
+        async with in_background(watch(), "the data directory"):
+            await serving
+    finally:
+        path.unlink(missing_ok=True)
 
 
 async def _work(settings: Settings, *, terminal: bool) -> None:

@@ -1,0 +1,30 @@
+"""A server whose data directory is taken away ends, instead of writing what nobody will find."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.support.server import Server
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path)
+
+
+def move(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+
+
+def replace(path: Path) -> None:
+    shutil.copytree(path, path.with_name("copy"))
+    move(path)
+    path.with_name("copy").rename(path)
+
+
+@pytest.mark.parametrize("take_away", [remove, move, replace])
+def test_it_ends_and_says_why(start_server: Callable[..., Server], take_away: Callable[[Path], None]):
+    server = start_server()
+    take_away(server.data_dir)
+    assert server.process.wait(timeout=60) == 3
+    assert f"{server.data_dir} was removed, moved or replaced" in server.output
