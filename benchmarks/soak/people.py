@@ -90,12 +90,12 @@ class People:
         assert ran["end"] == "done", ran
 
     async def interview(self) -> None:
-        """To the end, with a socket beside it; the bot is deleted."""
-        person = Person(self.house.client)
-        await person.start(f"Write poems about the number {next(self._numbers)}")
+        """To the end, with a socket beside it; the bot is deleted, and keeps its name for whoever wants it back."""
+        person, number = Person(self.house.client), next(self._numbers)
+        await person.start(f"Write poems about the number {number}")
         async with self.house.socket(f"/ws/builder/{person.view['session_id']}"):
-            await person.to_the_end()
-            made = await person.make()
+            ready = await person.to_the_end()
+            made = await person.make(config={**ready["config"], "name": f"Poet {number}"})
         answer = await self.house.client.delete(f"/api/v1/bots/{made['bot_slug']}")
         assert answer.is_success, answer.text
 
