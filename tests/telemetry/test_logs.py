@@ -218,23 +218,23 @@ def test_closing_writes_everything_in_order(entries: Entries):
 
 
 def test_closing_gives_logging_back_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    uvicorn = logging.getLogger("uvicorn")
-    handler = logging.StreamHandler(sys.stderr)
-    uvicorn.addHandler(handler)
-
     def state() -> list[object]:
         names = ["", "forge", "uvicorn", "uvicorn.access", "dbos", "sqlalchemy", "alembic"]
         loggers = [logging.getLogger(name) for name in names]
         return [(logger.level, logger.propagate, list(logger.handlers)) for logger in loggers]
 
-    before, threads = state(), set(threading.enumerate())
+    uvicorn = logging.getLogger("uvicorn")
+    handler = logging.StreamHandler(sys.stderr)
+    without, threads = state(), set(threading.enumerate())
+    uvicorn.addHandler(handler)
+    before = state()
     logs = configure_logs(tmp_path, "debug", terminal=False)
     assert state() != before
     logs.close()
     logs.close()
-    uvicorn.removeHandler(handler)
-    before[2] = (uvicorn.level, uvicorn.propagate, [])
     assert (state(), set(threading.enumerate()) - threads) == (before, set())
+    uvicorn.removeHandler(handler)
+    assert state() == without
 
 
 class SlowOutput(logging.Handler):

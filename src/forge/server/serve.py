@@ -45,7 +45,10 @@ def run_worker(settings: Settings) -> None:
 
 
 def _run(main: Coroutine[Any, Any, None]) -> None:
-    with _private_files(), asyncio.Runner(loop_factory=uvicorn.Config("").get_loop_factory()) as runner:
+    with (
+        _private_files(),
+        asyncio.Runner(loop_factory=uvicorn.Config("", log_config=None).get_loop_factory()) as runner,
+    ):
         runner.run(main)
 
 
