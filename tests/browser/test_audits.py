@@ -56,6 +56,24 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     visitor = visit()
     page = visitor.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    start_an_audit(visitor, spoiled)
+    look_at_what_was_audited(page, spoiled)
+    copy_the_command_of_a_finding(page, spoiled)
+    filter_the_findings(visitor)
+
+    check(page, "W3").click()
+    page.get_by_label("Severity").select_option("")
+    expect(page.get_by_text("W3 ", exact=False).first).to_be_visible()
+    first = page.url
+    page.get_by_role("button", name="Run again").click()
+    page.wait_for_url(lambda url: url != first)
+    expect(check(page, "A4")).to_contain_text("FAIL")
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Audits").click()
+    expect(page.get_by_role("list", name="Audits").get_by_role("link")).to_have_count(2)
+
+
+def start_an_audit(visitor: Visitor, spoiled: Path) -> None:
+    page = visitor.page
     visitor.press("g")
     visitor.page.keyboard.press("a")
     expect(page.get_by_role("heading", name="Audits", level=1)).to_be_visible()
@@ -70,6 +88,8 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     page.get_by_role("textbox", name="Phase").fill("Phase 3")
     page.get_by_role("button", name="Start").click()
 
+
+def look_at_what_was_audited(page: Page, spoiled: Path) -> None:
     expect(page.get_by_role("heading", name="Audit of basket, Phase 3", level=1)).to_be_visible()
     expect(check(page, "A4")).to_contain_text("FAIL")
     expect(check(page, "A1")).to_contain_text("PASS")
@@ -87,6 +107,8 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     expect(nav.get_by_role("link", name="Audits")).to_have_attribute("aria-current", "page")
     expect(nav.get_by_role("link", name="Runs")).not_to_have_attribute("aria-current", "page")
 
+
+def copy_the_command_of_a_finding(page: Page, spoiled: Path) -> None:
     check(page, "A4").click()
     found = findings(page).filter(has_text="asyncpg").first
     expect(found).to_contain_text("app/routers/items.py:1")
@@ -96,6 +118,9 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"forge audit {spoiled} --only A4 --file app/routers/items.py")
 
+
+def filter_the_findings(visitor: Visitor) -> None:
+    page = visitor.page
     check(page, "A4").click()
     visitor.press("/")
     page.keyboard.type("leftpad")
@@ -107,16 +132,6 @@ def test_an_audit_is_started_watched_and_looked_through(visit: Visit, spoiled: P
     expect(page.get_by_role("searchbox", name="Filter the findings")).to_be_focused()
     page.get_by_label("Severity").select_option("error")
     expect(page.get_by_text("No finding fits")).to_be_visible()
-
-    check(page, "W3").click()
-    page.get_by_label("Severity").select_option("")
-    expect(page.get_by_text("W3 ", exact=False).first).to_be_visible()
-    first = page.url
-    page.get_by_role("button", name="Run again").click()
-    page.wait_for_url(lambda url: url != first)
-    expect(check(page, "A4")).to_contain_text("FAIL")
-    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Audits").click()
-    expect(page.get_by_role("list", name="Audits").get_by_role("link")).to_have_count(2)
 
 
 def test_a_folder_that_may_not_be_audited_is_explained(visit: Visit, projects: Path):

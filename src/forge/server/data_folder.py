@@ -27,10 +27,13 @@ class DataFolder:
 
     @property
     def is_gone(self) -> bool:
+        """A disk that does not answer for a moment is not gone."""
         try:
             there = self._path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return True
+        except OSError:
+            return False
         return not os.path.samestat(there, os.fstat(self._descriptor))
 
     async def until_gone(self) -> None:

@@ -5,28 +5,13 @@ import re
 from playwright.sync_api import Page
 from tests.browser.gallery.scene import Area, House, Scene
 from tests.browser.gallery.words import ARABIC, UNBROKEN
+from tests.skills.greeter import greeter_files
 
-MANIFEST = """\
----
-name: greeter
-description: Greets people by name, and knows them again.
-metadata:
-  version: "1.2.0"
-  forge-kind: script
-  forge-capabilities: http_get kv log
-  forge-hosts: api.example.com
----
-# Greeter
-
-Call it with a **name**.
-"""
 SOURCE = 'function run(input) { console.log("greeting"); return { text: "Hello " + input.name }; }\n'
-CASE = '{"name": "greets Ada", "input": {"name": "Ada"}, "expect": {"text": "Hello Ada"}}'
 
 
 def furnish(house: House) -> None:
-    files = {"SKILL.md": MANIFEST, "skill.js": SOURCE, "tests/greets.json": CASE}
-    house.call("POST", "/api/v1/skills", {"name": "greeter", "files": files})
+    house.call("POST", "/api/v1/skills", {"name": "greeter", "files": greeter_files("greeter", SOURCE)})
     for number in range(12):
         _write(house, f"habit-{number}", "Does one thing, and does it well.")
     _write(house, "w" * 60, f"{ARABIC} {UNBROKEN}")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Visitor
 from tests.browser.test_accessibility import problems
+from tests.skills.greeter import greeter_files
 from tests.support.server import Server
 
 from forge.kernel.ids import new_id
@@ -17,20 +18,6 @@ pytestmark = pytest.mark.browser
 
 Visit = Callable[..., Visitor]
 
-MANIFEST = """\
----
-name: {name}
-description: Greets people by name, and knows them again.
-metadata:
-  version: "1.2.0"
-  forge-kind: script
-  forge-capabilities: http_get kv log
-  forge-hosts: api.example.com
----
-# Greeter
-
-Call it with a **name**.
-"""
 SOURCE = """\
 function run(input) {
   const times = Number(kv.get(input.name) || 0) + 1;
@@ -39,15 +26,13 @@ function run(input) {
   return { text: "Hello " + input.name, times };
 }
 """
-CASE = '{"name": "greets Ada", "input": {"name": "Ada"}, "expect": {"text": "Hello Ada"}}'
 
 
 @pytest.fixture
 def skill(server: Server) -> dict[str, Any]:
     """A script that no other test knows. It asks for a host and for notes, and has nothing yet."""
     name = f"greeter-{new_id()[-6:].lower()}"
-    files = {"SKILL.md": MANIFEST.format(name=name), "skill.js": SOURCE, "tests/greets.json": CASE}
-    return server.call("POST", "/api/v1/skills", {"name": name, "files": files})
+    return server.call("POST", "/api/v1/skills", {"name": name, "files": greeter_files(name, SOURCE)})
 
 
 def row(page: Page, capability: str) -> Locator:
