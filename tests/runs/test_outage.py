@@ -1,6 +1,12 @@
 """A database that is away for a moment makes a run wait, and never fail."""
 
+import asyncio
+import errno
+import os
+import sqlite3
+from collections.abc import AsyncIterator
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -8,13 +14,14 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
-from tests.support.engine import kind, open_engine
+from tests.support.engine import PATIENCE_S, kind, open_engine
 
-from forge.runs.attempt import StepInfo
+from forge.runs.attempt import Retry, StepInfo
 from forge.runs.context import RunContext
 from forge.runs.models import RunStatus
 from forge.store import outage
 from forge.store.engine import Store
+from forge.store.schema import migrate
 
 inside_a_run = ContextVar("inside_a_run", default=False)
 
@@ -52,3 +59,65 @@ async def test_no_statement_of_a_run_is_lost_with_the_connection(store: Store, l
         ended = await engine.finished((await engine.start("parent")).id)
     assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 3, None)
     assert [statement for statement in lost if statement.startswith("INSERT INTO runs")]
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> AsyncIterator[Store]:
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await migrate(store)
+    yield store
+    await store.close()
+
+
+async def has_succeeded(file: Store) -> bool:
+    async with file.read() as tx:
+        found = await tx.execute(sa.text("SELECT status FROM workflow_status"))
+        return found.scalar_one() == "SUCCESS"
+
+
+async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Store):
+    """On SQLite the engine's own statements meet it too: what a step gave, and that a run has ended."""
+    refused: set[str] = set()
+
+    def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith(("INSERT", "UPDATE")) and statement not in refused:
+            refused.add(statement)
+            full = sqlite3.OperationalError("database or disk is full")
+            full.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise OperationalError(statement, None, full)
+
+    async def add(step: StepInfo, number: int) -> int:
+        return number + 1
+
+    async def small(context: RunContext, given: Any) -> Any:
+        return await context.step("add", add, given.number)
+
+    async with open_engine(file, kind("small", small)) as engine:
+        database = engine.runs._engine._sqlite
+        assert database is not None
+        event.listen(database, "before_cursor_execute", refuse)
+        ended = await engine.finished((await engine.start("small", number=1)).id)
+        async with asyncio.timeout(PATIENCE_S):
+            while not await has_succeeded(file):
+                await asyncio.sleep(0.05)
+    assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 2, None)
+    assert any("operation_outputs" in statement for statement in refused), refused
+
+
+async def test_a_step_that_finds_the_disk_full_says_so_and_is_tried_again(store: Store):
+    async def write(step: StepInfo) -> int:
+        if step.attempt == 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return step.attempt
+
+    async def patient(context: RunContext, given: Any) -> Any:
+        return await context.step("write", write, retry=Retry(attempts=2, first_delay_s=0.01))
+
+    async def hasty(context: RunContext, given: Any) -> Any:
+        return await context.step("write", write)
+
+    async with open_engine(store, kind("patient", patient), kind("hasty", hasty)) as engine:
+        waited = await engine.finished((await engine.start("patient")).id)
+        failed = await engine.finished((await engine.start("hasty")).id)
+    assert (waited.status, waited.output) == (RunStatus.COMPLETED, 2)
+    assert failed.error and failed.error.message == "write: The disk of the server is full."

@@ -10,6 +10,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -241,10 +242,10 @@ def test_a_disk_that_fills_up_stops_nothing_for_good(
     disk = tiny_disk("40m")
     server = start_server(disk)
     waiting = server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 300}})["id"]
+    marks = disk / "self-test" / waiting / "effects"  # its own, which a step does not wait to write
+    wait_until(lambda: marks.exists() and marks.stat().st_size, what="the first step")
     unused = server.call("POST", "/api/v1/keys", {"name": "unused", "scopes": ["read"]})["key"]
-    with (disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
-        while True:
-            filler.write(b"x" * 4096)
+    _fill(disk)
     refused = wait_until(lambda: _refused(server), timeout_s=60, what="a refusal")
     assert "disk of the server is full" in refused
     wait_until(lambda: _refused(server, length=4_000), timeout_s=60, what="a refusal of a little")
@@ -262,6 +263,37 @@ def test_a_disk_that_fills_up_stops_nothing_for_good(
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     server.stop()
     assert server.process.returncode == 0
+
+
+@pytest.mark.chaos
+def test_a_server_on_a_full_disk_ends_when_it_is_told_to(
+    tiny_disk: Callable[[str], Path], start_server: Callable[..., Server]
+):
+    """With runs that wait for room; the next one finds them, and does not fail them."""
+    disk = tiny_disk("40m")
+    server = start_server(disk)
+    runs = [
+        server.call("POST", "/api/v1/runs", {"kind": "self_test", "input": {"step_ms": 400}})["id"]
+        for _ in range(6)
+    ]
+    wait_until(lambda: all((disk / "self-test" / run).exists() for run in runs), what="the first steps")
+    _fill(disk)
+    for length in (60_000, 4_000):
+        wait_until(lambda length=length: _refused(server, length), what="a refusal")
+    time.sleep(2)  # until every run has something to write
+    server.stop()
+    assert (server.process.returncode, "Traceback" in server.output) == (0, False), server.output
+    (disk / "filler").unlink()
+    server.start()
+    for run in runs:
+        path = f"/api/v1/runs/{run}"
+        wait_until(lambda path=path: server.call("GET", path)["run"]["status"] == "completed", what=path)
+
+
+def _fill(disk: Path) -> None:
+    with (disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+        while True:
+            filler.write(b"x" * 4096)
 
 
 def _refused(server: Server, length: int = 60_000) -> str | None:

@@ -314,3 +314,27 @@ def test_libraries_keep_their_chatter_to_themselves(entries: Entries):
     logging.getLogger("alembic.runtime.migration").info("Running upgrade 1 -> 2")
     logging.getLogger("sqlalchemy.pool").error("a connection was lost")
     assert [entry["message"] for entry in entries()] == ["a connection was lost"]
+
+
+def test_a_file_that_cannot_be_written_is_said_once_and_stops_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(
+        logs_module._PrivateFile, "_open", lambda _: os.fdopen(os.open("/dev/full", os.O_WRONLY), "w")
+    )
+    logs = configure_logs(tmp_path, "info", terminal=False)
+    for number in range(3):
+        log.warning("number %d", number)
+    logs.close()
+    said = capsys.readouterr().err
+    assert [said.count(f"number {number}") for number in range(3)] == [1, 1, 1]
+    assert said.count("forge.log cannot be written: No space left on device.") == 1
+    assert "Traceback" not in said
+
+
+def test_what_differs_each_time_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(logs_module, "MAX_REMEMBERED", 10)
+    quiet = logs_module._Quiet()
+    for number in range(100):
+        assert quiet.filter(logging.makeLogRecord({"name": "dbos", "levelno": 30, "msg": f"no {number}"}))
+    assert len(quiet._said_at) <= 10

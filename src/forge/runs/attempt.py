@@ -13,11 +13,12 @@ from typing import Any
 
 from dbos import DBOS
 
-from forge.errors import ForgeError
+from forge.errors import DiskFull, ForgeError
 from forge.kernel.clock import now
 from forge.runs.journal import Journal, Told
 from forge.runs.models import Problem, StepFinished, StepStarted
 from forge.runs.store import RunRow
+from forge.store.engine import is_disk_full
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
@@ -180,5 +181,7 @@ async def _outcome(step: StepInfo, call: Call) -> Outcome:
         limit = f"It did not finish within {call.timeout_s:g} s." if call.timeout_s else "It timed out."
         return Outcome(error=Problem(code="timeout", message=limit, retryable=True))
     except Exception as error:
+        if is_disk_full(error):
+            return Outcome(error=Problem.of(DiskFull()))
         log.exception("step %s of run %s failed", call.name, step.run_id)
         return Outcome(error=Problem.defect(error))

@@ -49,10 +49,9 @@ class Engine:
         async def run(run_id: str) -> None:  # pyright: ignore[reportUnusedFunction]
             await execute(run_id)
 
+        dbos_outage.install()
         if self._store.is_sqlite:
             sqlite_polling.install()
-        else:
-            dbos_outage.install()
         DBOS.launch()
         engine_threads.install(engine, THREADS)
         if self._store.is_sqlite:

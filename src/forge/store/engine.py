@@ -37,6 +37,7 @@ _SQLITE_PASSING = {
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_READONLY,  # a file system that the kernel has closed for writing, until somebody looks at it
 }
 
 _POSTGRESQL_FULL = "53100"

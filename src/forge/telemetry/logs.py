@@ -23,6 +23,7 @@ OLD_FILES = 5
 MAX_WAITING = 10_000
 PATIENCE_S = 1.0
 REPEAT_S = 300.0
+MAX_REMEMBERED = 1000
 
 _LIBRARIES: Mapping[str, int] = {
     "uvicorn": logging.WARNING,  # what it says at info, Forge says itself, and better
@@ -136,8 +137,8 @@ class _Intake(QueueHandler):
 
 
 class _Quiet(logging.Filter):
-    """Holds what a level cannot: DBOS sets its own again when it starts, and OpenTelemetry repeats itself with
-    every batch while the collector is away."""
+    """Holds what a level cannot: DBOS sets its own again when it starts, and repeats itself ten times a second while the
+    database cannot be written to; OpenTelemetry does with every batch while the collector is away."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -145,22 +146,41 @@ class _Quiet(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         library = record.name.partition(".")[0]
-        if library == "dbos":
-            return record.levelno >= logging.WARNING
-        if library == "opentelemetry":
-            return self._is_news(record)
-        return True
+        if library == "dbos" and record.levelno < logging.WARNING:
+            return False
+        return library not in {"dbos", "opentelemetry"} or self._is_news(record)
 
     def _is_news(self, record: logging.LogRecord) -> bool:
         what = (record.name, str(record.msg))
         if record.created - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
             return False
+        if len(self._said_at) >= MAX_REMEMBERED:
+            self._said_at.clear()
         self._said_at[what] = record.created
         return True
 
 
 class _PrivateFile(RotatingFileHandler):
-    """A rotating file that only its owner can read, also when it was there before."""
+    """A rotating file that only its owner can read, also when it was there before.
+
+    While it cannot be written, on a full disk, its lines are lost; that is said on stderr, and stops nothing.
+    """
+
+    _complained_at = -REPEAT_S
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        trouble = sys.exception()
+        if not isinstance(trouble, OSError):
+            super().handleError(record)
+        elif time.monotonic() - self._complained_at >= REPEAT_S:
+            self._complained_at = time.monotonic()
+            sys.stderr.write(f"The log {self.baseFilename} cannot be written: {trouble.strerror}.\n")
+
+    def close(self) -> None:
+        try:
+            super().close()
+        except OSError as trouble:
+            sys.stderr.write(f"The end of {self.baseFilename} is lost: {trouble.strerror}.\n")
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
