@@ -14,6 +14,7 @@ from dbos._sys_db_sqlite import SQLiteSystemDatabase
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
 
 from forge.kernel.clock import now
+from forge.runs import prompt_queue
 from forge.runs.attempt import StepInfo
 from forge.runs.context import Call, RunContext
 from forge.runs.engine import ENGINE_VERSION, QUEUE, THREADS, Engine
@@ -268,6 +269,16 @@ async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
             await asyncio.sleep(1)  # ten ticks
             assert before > 0 and asked[before:].count(QUEUE) <= 5, "it asks although nothing changed"
     await store.close()
+
+
+async def test_a_run_starts_when_it_is_committed(store: Store, monkeypatch: pytest.MonkeyPatch):
+    """`PromptQueue` stands before a method of DBOS: without it a run waits for the next look into the queue."""
+    monkeypatch.setattr(prompt_queue, "LOOK_S", 3600)
+    async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
+        for _ in range(2):
+            run = await engine.start("asking")
+            await answer(engine)
+            await engine.finished(run.id)
 
 
 def test_sqlite_has_the_clock_dbos_asks_for_on_newer_pythons(tmp_path: Any):

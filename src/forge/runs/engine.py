@@ -17,6 +17,7 @@ from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
 from forge.runs import dbos_outage, engine_threads, sqlite_polling
+from forge.runs.prompt_queue import PAUSE_S, PromptQueue
 from forge.runs.sqlite_polling import QuietQueue
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 
@@ -26,7 +27,6 @@ APPLICATION = "forge"
 ENGINE_VERSION = "forge-1"
 """Bumped only when the sequence of engine calls a run makes changes: an edited comment must not strand runs."""
 
-QUEUE_POLL_S = 0.1
 MESSAGE_POLL_S = 0.02
 THREADS = 8
 Execute = Callable[[str], Awaitable[None]]
@@ -38,7 +38,8 @@ class Engine:
         self._worker_id = worker_id
         self._sqlite = _sqlite_engine(store.url) if store.is_sqlite else None
         self._client: DBOSClient | None = None
-        self._queue: QuietQueue | None = None
+        self._quiet: QuietQueue | None = None
+        self._queue: PromptQueue | None = None
 
     async def open(self, execute: Execute) -> None:
         """Start taking up runs. Called on the running loop, which is where runs then execute."""
@@ -54,9 +55,11 @@ class Engine:
             sqlite_polling.install()
         DBOS.launch()
         engine_threads.install(engine, THREADS)
+        database: Any = engine._sys_db  # pyright: ignore[reportPrivateUsage]
         if self._store.is_sqlite:
-            self._queue = QuietQueue(engine._sys_db)  # pyright: ignore[reportPrivateUsage]
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=QUEUE_POLL_S, on_conflict="always_update")
+            self._quiet = QuietQueue(database)
+        self._queue = PromptQueue(database, QUEUE)
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=PAUSE_S, on_conflict="always_update")
         self._client = await asyncio.to_thread(self._open_client)
 
     async def enqueue(self, tx: Tx, run_id: str) -> None:
@@ -73,6 +76,8 @@ class Engine:
             client.enqueue_in_transaction(sync, options, run_id)
 
         await tx.connection.run_sync(enqueue)
+        if self._queue:
+            tx.after_commit(self._queue.wake)
 
     async def send(self, tx: Tx, run_id: str, topic: str, message: Any, *, key: str) -> None:
         """Leave a message for a run; the same `key` twice is one message."""
@@ -94,14 +99,16 @@ class Engine:
         return len(await asyncio.to_thread(recover, [worker_id]))
 
     async def close(self) -> None:
+        if self._queue:
+            self._queue.close()
         if self._client:
             await asyncio.to_thread(self._client.destroy)
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1) as closer:
             await loop.run_in_executor(closer, partial(DBOS.destroy, destroy_registry=True))
         loop.set_default_executor(ThreadPoolExecutor())  # DBOS had put its own there, and has just closed it
-        if self._queue:
-            self._queue.close()
+        if self._quiet:
+            self._quiet.close()
         if self._sqlite:
             self._sqlite.dispose()
 

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import AsyncAdaptedQueuePool
+
+from forge.store import sqlite_driver
 
 _SQLITE_PRAGMAS = (
     "PRAGMA synchronous=FULL",  # a commit survives power loss, not only kill -9
@@ -40,6 +43,7 @@ _SQLITE_PASSING = {
     sqlite3.SQLITE_READONLY,  # a file system that the kernel has closed for writing, until somebody looks at it
 }
 
+READERS = 4
 _POSTGRESQL_FULL = "53100"
 
 _SIZE = {
@@ -93,8 +97,8 @@ class Store:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
-            self._writer = _sqlite_engine(self.url, begin="BEGIN IMMEDIATE", connections=1)
-            self._reader = _sqlite_engine(self.url, begin="BEGIN", connections=4)
+            self._writer = _sqlite_engine(self.url, writes=True)
+            self._reader = _sqlite_engine(self.url, writes=False)
         else:
             self._writer = self._reader = create_async_engine(
                 self.url.set(drivername="postgresql+psycopg"),
@@ -193,20 +197,25 @@ def _unixepoch(_: str) -> float:
     return time.time()
 
 
-def _sqlite_engine(url: sa.URL, *, begin: str, connections: int) -> AsyncEngine:
+def _sqlite_engine(url: sa.URL, *, writes: bool) -> AsyncEngine:
     engine = create_async_engine(
         url.set(drivername="sqlite+aiosqlite"),
-        connect_args={"isolation_level": None},
+        connect_args={
+            "isolation_level": None,
+            "async_creator_fn": partial(sqlite_driver.connect, writes=writes),
+        },
         poolclass=AsyncAdaptedQueuePool,
-        pool_size=connections,
+        pool_size=1 if writes else READERS,
+        pool_reset_on_return=None,  # whoever began a transaction here has ended it
         max_overflow=0,
     )
     event.listen(engine.sync_engine, "connect", _configure)
 
-    def emit_begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(begin)
+    def begin_later(connection: sa.Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        driver.begin_with = "BEGIN IMMEDIATE" if writes else "BEGIN"
 
-    event.listen(engine.sync_engine, "begin", emit_begin)
+    event.listen(engine.sync_engine, "begin", begin_later)
     event.listen(engine.sync_engine, "invalidate", _roll_back)
     return engine
 

@@ -1,0 +1,129 @@
+"""One trip to the thread of a connection does what SQLAlchemy and aiosqlite make four of."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from forge.store import sqlite_driver
+from forge.store.engine import Store
+
+COLOURS = sa.Table(
+    "colours",
+    sa.MetaData(),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", sa.String, unique=True, nullable=False),
+)
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> AsyncIterator[Store]:
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await store.use_write_ahead_log()
+    async with store.begin() as tx:
+        await tx.connection.run_sync(COLOURS.metadata.create_all)
+        await tx.execute(COLOURS.insert(), [{"name": "red"}, {"name": "green"}])
+    await names(store)  # so that there is a connection for reading
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was done in the thread of a connection."""
+    made: list[str] = []
+    original = sqlite_driver.Connection.run
+
+    async def counted(self: Any, function: Any, *arguments: Any) -> Any:
+        made.append(function.__name__)
+        return await original(self, function, *arguments)
+
+    monkeypatch.setattr(sqlite_driver.Connection, "run", counted)
+    return made
+
+
+async def names(store: Store) -> list[str]:
+    async with store.read() as tx:
+        return list((await tx.execute(sa.select(COLOURS.c.name).order_by(COLOURS.c.id))).scalars())
+
+
+async def test_a_read_is_one_trip(file: Store, trips: list[str]):
+    assert (await names(file), trips) == (["red", "green"], ["perform"])
+
+
+async def test_a_write_is_a_trip_for_each_statement_and_one_to_commit(file: Store, trips: list[str]):
+    async with file.begin() as tx:
+        await tx.execute(COLOURS.update().where(COLOURS.c.id == 1).values(name="crimson"))
+        await tx.execute(COLOURS.delete().where(COLOURS.c.id == 2))
+    assert trips == ["perform", "perform", "commit"]
+    assert await names(file) == ["crimson"]
+
+
+async def test_a_transaction_without_a_statement_is_none(file: Store, trips: list[str]):
+    async with file.begin(), file.read():
+        pass
+    with pytest.raises(KeyError):
+        async with file.begin():
+            raise KeyError
+    assert trips == []
+
+
+async def test_results_are_those_of_the_statement(file: Store):
+    async with file.begin() as tx:
+        changed = await tx.execute(COLOURS.update().values(name=COLOURS.c.name + "!"))
+        added = await tx.execute(COLOURS.insert().values(name="blue"))
+        given = await tx.execute(COLOURS.insert().values(name="grey").returning(COLOURS.c.id))
+        assert (changed.rowcount, added.inserted_primary_key, given.scalar_one()) == (2, (3,), 4)
+        many = await tx.execute(COLOURS.insert(), [{"name": "a"}, {"name": "b"}])
+        assert many.rowcount == 2
+        nothing = await tx.execute(sa.select(COLOURS).where(COLOURS.c.id == 99))
+        assert nothing.one_or_none() is None
+
+
+async def test_a_transaction_that_fails_leaves_nothing_and_the_connection_goes_on(file: Store):
+    with pytest.raises(IntegrityError):
+        async with file.begin() as tx:
+            await tx.execute(COLOURS.insert().values(name="blue"))
+            await tx.execute(COLOURS.insert().values(name="red"))
+    async with file.begin() as tx:
+        await tx.execute(COLOURS.insert().values(name="white"))
+    assert await names(file) == ["red", "green", "white"]
+
+
+async def test_a_reader_sees_one_picture_until_it_ends_and_a_newer_one_after(file: Store):
+    async with file.read() as tx:
+        before = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
+        async with file.begin() as writing:
+            await writing.execute(COLOURS.delete())
+        again = (await tx.execute(sa.select(sa.func.count()).select_from(COLOURS))).scalar_one()
+    assert (before, again, await names(file)) == (2, 2, [])
+
+
+async def test_no_picture_is_kept_by_a_connection_that_nobody_uses(file: Store):
+    """It would keep the write-ahead log from ever being emptied."""
+    await asyncio.gather(*(names(file) for _ in range(8)))
+    async with file.begin() as tx:
+        await tx.execute(COLOURS.insert().values(name="white"))
+    with_checkpoint = sa.create_engine(file.url)
+    with with_checkpoint.connect() as connection:
+        busy, pages, moved = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    with_checkpoint.dispose()
+    assert (busy, pages, moved) == (0, 0, 0)
+
+
+async def test_a_statement_that_is_cancelled_holds_nobody_up(file: Store):
+    """A count that takes its time, given up half-way, on a connection that writes."""
+    slow = sa.text(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT sum(i) FROM n"
+    )
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05), file.begin() as tx:
+            await tx.execute(COLOURS.insert().values(name="blue"))
+            await tx.execute(slow)
+    async with file.begin() as tx:
+        await tx.execute(COLOURS.insert().values(name="white"))
+    assert await names(file) == ["red", "green", "white"]
