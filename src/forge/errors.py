@@ -121,12 +121,10 @@ class Unavailable(ForgeError):
 
 
 class DiskFull(Unavailable):
-    """Of the server. What was refused is done again when there is room."""
+    """What was refused is done again when there is room."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "The disk of the server is full.", hint="Nothing is lost. Make room, and do it again."
-        )
+        super().__init__("The disk is full.", hint="Nothing is lost. Make room, and do it again.")
 
 
 class SandboxTooWeak(Unavailable):

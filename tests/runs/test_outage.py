@@ -120,4 +120,4 @@ async def test_a_step_that_finds_the_disk_full_says_so_and_is_tried_again(store:
         waited = await engine.finished((await engine.start("patient")).id)
         failed = await engine.finished((await engine.start("hasty")).id)
     assert (waited.status, waited.output) == (RunStatus.COMPLETED, 2)
-    assert failed.error and failed.error.message == "write: The disk of the server is full."
+    assert failed.error and failed.error.message == "write: The disk is full."

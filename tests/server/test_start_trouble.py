@@ -247,7 +247,7 @@ def test_a_disk_that_fills_up_stops_nothing_for_good(
     unused = server.call("POST", "/api/v1/keys", {"name": "unused", "scopes": ["read"]})["key"]
     _fill(disk)
     refused = wait_until(lambda: _refused(server), timeout_s=60, what="a refusal")
-    assert "disk of the server is full" in refused
+    assert "The disk is full" in refused
     wait_until(lambda: _refused(server, length=4_000), timeout_s=60, what="a refusal of a little")
     with server.client() as client:
         assert client.get("/health").status_code == 200

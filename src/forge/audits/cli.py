@@ -53,13 +53,24 @@ class AuditGroup(click.Group):
         return self.commands[UNNAMED]
 
 
+class UnnamedContext(click.Context):
+    @property
+    def command_path(self) -> str:
+        """Without a place for the name."""
+        return super().command_path.rstrip()
+
+
+class UnnamedCommand(click.Command):
+    context_class = UnnamedContext
+
+
 @click.group(cls=AuditGroup)
 def audit() -> None:
     """Audit the project in PATH (here, unless named). Exits with 0 when it passes, 1 when it fails, 2 when it cannot be
     audited."""
 
 
-@audit.command(UNNAMED)
+@audit.command(UNNAMED, cls=UnnamedCommand)
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option("--claimed-files", help="What the change says it changed: a.py,src/b.py,old.py=>new.py")
 @click.option("--phase", default="unknown", help="The name of the phase, for the report and the ledger.")
