@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from forge.errors import ConfigError
+from forge.kernel.misfit import Misfit, misfits
 
 DEFAULT_DATA_DIR = Path("~/.forge")
 DOT_ENV = Path(".env")
@@ -301,7 +302,7 @@ def load_settings(**options: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        problems = [_explain(problem["loc"], problem["msg"]) for problem in error.errors()]
+        problems = [_explain(misfit) for misfit in misfits(error)]
     raise ConfigError(problems, hint="Settings are described in docs/reference/settings.md.")
 
 
@@ -338,13 +339,13 @@ def _at_home(path: Path, of: str | None) -> Path:
         ) from error
 
 
-def _explain(location: tuple[int | str, ...], message: str) -> str:
-    given = str(location[0]) if location else "settings"
+def _explain(misfit: Misfit) -> str:
+    given = str(misfit.path[0]) if misfit.path else "settings"
     for name, field in Settings.model_fields.items():
         shown = setting_name(name, field)
         if given.upper() in {name.upper(), shown, f"FORGE_{name.upper()}"}:
-            return f"{shown}: {message.removeprefix('Value error, ')} (example: {shown}={_example(field)})"
-    return f"{given}: {message}"
+            return f"{shown}: {misfit.message} (example: {shown}={_example(field)})"
+    return f"{given}: {misfit.message}"
 
 
 def _example(field: FieldInfo) -> str:

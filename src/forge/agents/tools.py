@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from forge.agents.intents import Intent, NoIntent
 from forge.agents.models import ToolOutcome
 from forge.errors import ForgeError, Internal
+from forge.kernel.misfit import misfits
 from forge.llm.messages import ToolCall
 from forge.llm.models import ToolSpec
 from forge.sandbox.choice import Sandboxes
@@ -142,6 +143,6 @@ def parse_arguments(call: ToolCall) -> object:
 def _what_is_wrong(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
-    found = error.errors(include_url=False, include_input=False)[:MOST_PROBLEMS]
-    lines = [f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}" for problem in found]
+    found = misfits(error)[:MOST_PROBLEMS]
+    lines = [f"{misfit.where or 'arguments'}: {misfit.message}" for misfit in found]
     return "The arguments do not fit: " + "; ".join(lines)

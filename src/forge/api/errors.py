@@ -24,6 +24,7 @@ from forge.errors import (
     Unavailable,
 )
 from forge.http.envelope import failure
+from forge.kernel.misfit import plain_message
 from forge.store.engine import is_disk_full, is_outage
 
 log = logging.getLogger(__name__)
@@ -70,8 +71,7 @@ def _explain(problem: dict[str, Any]) -> ForgeError:
     place, *path = problem["loc"]
     where = ".".join(str(part) for part in path) or str(place)
     hint = "Send a JSON object, with Content-Type: application/json." if where == "body" else None
-    message = problem["msg"].removeprefix("Value error, ")
-    return Invalid(f"{where}: {message}", hint=hint, field=where)
+    return Invalid(f"{where}: {plain_message(problem)}", hint=hint, field=where)
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import ValidationError
 
@@ -12,6 +12,7 @@ from forge.demo.conversation import Conversation, JsonObject
 from forge.demo.playback import Piece
 from forge.demo.reply import Reply
 from forge.errors import Malformed
+from forge.kernel.misfit import first_misfit
 
 
 class Trouble(StrEnum):
@@ -87,5 +88,4 @@ def in_pieces(text: str, size: int) -> list[str]:
 
 def refuse(error: ValidationError) -> Malformed:
     """The first problem, in the words both APIs use: `messages.0.role: Field required`."""
-    first: Any = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return Malformed(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+    return Malformed(str(first_misfit(error)))

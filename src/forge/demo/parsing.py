@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from forge.demo.script import Script
 from forge.errors import ConfigError
+from forge.kernel.misfit import Misfit, misfits
 
 HINT = "The format is described in docs/guides/scripted-models.md."
 
@@ -56,15 +57,14 @@ def script_from(given: Any, source: str, tree: yaml.Node | None = None) -> Scrip
     try:
         return Script.model_validate(given)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
-        problems = [_problem(source, tree, item["loc"], item["type"], item["msg"]) for item in found]
+        problems = [_problem(source, tree, misfit) for misfit in misfits(error)]
         raise ConfigError(problems, hint=HINT) from error
 
 
-def _problem(source: str, tree: yaml.Node | None, loc: Sequence[str | int], kind: str, message: str) -> str:
-    place = f"{source}:{_line(tree, loc)}" if tree is not None else source
-    said = "there is no such field" if kind == "extra_forbidden" else message.removeprefix("Value error, ")
-    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+def _problem(source: str, tree: yaml.Node | None, misfit: Misfit) -> str:
+    place = f"{source}:{_line(tree, misfit.path)}" if tree is not None else source
+    said = "there is no such field" if misfit.kind == "extra_forbidden" else misfit.message
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in misfit.path).lstrip(".")
     return f"{place}: {field}: {said}" if field else f"{place}: {said}"
 
 

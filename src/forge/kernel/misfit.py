@@ -1,6 +1,8 @@
-"""What is wrong with a value that does not fit its model, told by the first of its mistakes."""
+"""What is wrong with a value that does not fit its model, in words for people."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -22,6 +24,16 @@ class Misfit:
         return f"{self.where}: {self.message}" if self.path else self.message
 
 
+def misfits(error: ValidationError) -> list[Misfit]:
+    found = error.errors(include_url=False, include_input=False)
+    return [Misfit(problem["loc"], plain_message(problem), problem["type"]) for problem in found]
+
+
 def first_misfit(error: ValidationError) -> Misfit:
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    return Misfit(first["loc"], first["msg"], first["type"])
+    return misfits(error)[0]
+
+
+def plain_message(problem: Mapping[str, Any]) -> str:
+    """What a validator of ours said is told as it said it: pydantic puts "Value error, " before it."""
+    raised = problem.get("ctx", {}).get("error")
+    return str(raised) if isinstance(raised, Exception) else problem["msg"]

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from forge.kernel.misfit import misfits
 from forge.llm.messages import StopReason, Text, ToolResult, UserMessage
 from forge.llm.models import Reply, ToolSpec
 
@@ -23,8 +24,8 @@ def answer_text(reply: Reply) -> str:
 
 
 def problems_of(error: ValidationError) -> list[str]:
-    found = error.errors(include_url=False, include_input=False)
-    lines = [f"{_place(problem['loc'])}: {problem['msg']}" for problem in found[:MOST_PROBLEMS]]
+    found = misfits(error)
+    lines = [f"{_place(misfit.path)}: {misfit.message}" for misfit in found[:MOST_PROBLEMS]]
     left = len(found) - MOST_PROBLEMS
     return [*lines, f"and {left} more"] if left > 0 else lines
 

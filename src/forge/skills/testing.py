@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from forge.errors import SandboxTooWeak
+from forge.kernel.misfit import first_misfit
 from forge.skills.comparing import difference
 from forge.skills.execution import Ended, RunEnd
 from forge.skills.models import SKILL_MD, Case, SkillCase, SkillKind
 from forge.skills.running import Result
-from forge.skills.validation import MOST_CASES, first_error, validate
+from forge.skills.validation import MOST_CASES, validate
 from forge.skills.views import SkillTestReport
 from forge.skills.writing import cases_in
 
@@ -88,7 +89,7 @@ class SkillTests:
         try:
             case = SkillCase.model_validate_json(data)
         except ValidationError as error:
-            return _Ran(Case(name=path, passed=False, detail=f"This is no test: {first_error(error)}."))
+            return _Ran(Case(name=path, passed=False, detail=f"This is no test: {first_misfit(error)}."))
         tried = await self._run(name, kind, files, json.dumps(case.input))
         detail = _judged(tried.ended, case)
         return _Ran(

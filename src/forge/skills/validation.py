@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pydantic import TypeAdapter, ValidationError
 
 from forge.errors import ForgeError, Invalid
+from forge.kernel.misfit import first_misfit
 from forge.skills.capabilities import BY_HOSTS
 from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
 from forge.skills.entries import SCRIPTS, entry_of
@@ -136,7 +137,7 @@ def _cases(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
             SkillCase.model_validate_json(data)
         except ValidationError as error:
             yield _warning(
-                f"{path} is no test: {first_error(error)}.", "It has `name`, `input` and `expect`."
+                f"{path} is no test: {first_misfit(error)}.", "It has `name`, `input` and `expect`."
             )
 
 
@@ -157,14 +158,8 @@ def read_triggers(data: bytes) -> list[TriggerCase]:
     try:
         return _TRIGGER_CASES.validate_json(data)
     except ValidationError as error:
-        told = f"{TRIGGERS} cannot be read: {first_error(error)}."
+        told = f"{TRIGGERS} cannot be read: {first_misfit(error)}."
         raise Invalid(told, hint='It is a list of `{"say": "…", "should": true}`.') from error
-
-
-def first_error(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
 
 
 def _about_body(reading: Reading, files: Collection[str]) -> Iterator[SkillProblem]:

@@ -219,9 +219,7 @@ def _said(misfit: Misfit) -> str:
     where = ""
     for part in misfit.path:
         where += f"[{part}]" if isinstance(part, int) else f".{part}"
-    message = misfit.message.removeprefix("Value error, ")
-    if misfit.kind == "extra_forbidden":
-        message = "is no key of this place"
+    message = "is no key of this place" if misfit.kind == "extra_forbidden" else misfit.message
     return f"{where.lstrip('.')}: {message}" if where else message
 
 

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import JsonValue, ValidationError
 
 from forge.errors import ForgeError
+from forge.kernel.misfit import first_misfit
 from forge.skills.execution import HostError, HostRefusal, LogLine
 from forge.skills.host import arguments, commands, filing, keeping, knowing, web
 from forge.skills.host.advice import how_to_grant
@@ -156,6 +157,4 @@ def _read(op: str, operation: Operation[A], args: dict[str, Any]) -> A:
     try:
         return operation.takes.model_validate(args)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise HostError(f"{op} was called wrongly: {where + ': ' if where else ''}{first['msg']}.") from error
+        raise HostError(f"{op} was called wrongly: {first_misfit(error)}.") from error
