@@ -102,6 +102,8 @@ async def test_cancelling_closes_the_stream_and_books_the_call(live_forge: Live,
     [
         ({"workspace_id": "00000000-0000-7000-8000-000000000000", "task": "x"}, (404, "not_found")),
         ({"workspace_id": "x", "task": ""}, (422, "invalid")),
+        ({"workspace_id": "x", "task": " \n"}, (422, "invalid")),
+        ({"workspace_id": "x", "task": "a\x00b"}, (422, "invalid")),
         ({"workspace_id": "x"}, (422, "invalid")),
         ({"workspace_id": "x", "task": "x", "role": "king"}, (422, "invalid")),
         ({"workspace_id": "x", "task": "x", "limits": {"turns": 0}}, (422, "invalid")),

@@ -165,6 +165,7 @@ REFUSED: list[tuple[dict[str, Any], tuple[int, str]]] = [
     ({"path": "/etc"}, (403, "denied")),
     ({"path": "{projects}/../data"}, (403, "denied")),
     ({"path": "{projects}"}, (422, "invalid")),
+    ({"path": "{projects}/basket", "only": ["", " "]}, (422, "invalid")),
     ({"path": "{projects}/none"}, (404, "not_found")),
     ({"path": "{projects}/basket", "workspace_id": "x"}, (422, "invalid")),
     ({"workspace_id": "00000000-0000-7000-8000-000000000000"}, (404, "not_found")),
@@ -183,6 +184,8 @@ async def test_what_cannot_be_audited_is_refused_before_there_is_a_run(live_forg
             if "path" in body:
                 body = {**body, "path": body["path"].replace("{projects}", str(project.parent))}
             assert error(await client.post(AUDIT, json=body)) == expected, body
+        none = {"path": str(project), "only": ","}
+        assert error(await client.get(AUDIT, params=none)) == (422, "invalid")
         assert data(await client.get("/api/v1/runs", params={"kind": "audit"})) == []
 
 

@@ -110,6 +110,7 @@ async def test_nobody_speaks_for_others_or_to_nobody(office: Office):
     assert await refused(channel="news", wait=True) == (422, "invalid")
     assert await refused(to="ada", reply_to="01a1e2a2-0000-7000-8000-000000000000") == (404, "not_found")
     assert await refused(to="ada", body="") == (422, "invalid")
+    assert await refused(to="ada", body=" \n") == (422, "invalid")
     assert data(await office.client.get("/api/v1/messages")) == []
 
 

@@ -108,6 +108,17 @@ def test_settings_that_are_wrong_are_2(nowhere: Terminal):
     assert (said.code, said.out) == (2, "")
 
 
+@pytest.mark.parametrize("content", ["", "{", '{"url": 1}'])
+def test_a_note_of_the_server_that_cannot_be_read_is_one_bad_check_of_all(
+    nowhere: Terminal, data_dir: Path, content: str
+):
+    (data_dir / "server.json").write_text(content)
+    (data_dir / "server.json").chmod(0o600)
+    found = check(nowhere, "server")
+    assert (found["status"], found["advice"]) == ("bad", "Delete the file.")
+    assert "server.json: this is not what Forge wrote there" in found["finding"]
+
+
 def test_a_missing_git_is_bad(nowhere: Terminal, tmp_path: Path):
     nowhere.environment["PATH"] = str(tmp_path)
     said = nowhere("doctor", "--json")

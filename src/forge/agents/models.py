@@ -1,11 +1,12 @@
 """Agents as people and clients see them: what they are told, when they stop, and the events they leave."""
 
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.events.models import EventData
+from forge.kernel.text import NO_NUL
 from forge.llm.listening import DeltaKind
 from forge.llm.messages import StopReason
 from forge.llm.models import Role, Usage
@@ -105,7 +106,7 @@ class NewAgentRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     workspace_id: str = Field(min_length=1, max_length=64)
-    task: str = Field(min_length=1, max_length=100_000)
+    task: Annotated[str, Field(min_length=1, max_length=100_000, pattern=r"\S"), NO_NUL]
     role: Role = Role.BUILDER
     limits: AgentLimits = AgentLimits()
 
@@ -115,7 +116,7 @@ class NewInterjection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: str = Field(min_length=1, max_length=20_000, pattern=r"^[^\x00]+$")
+    text: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"\S"), NO_NUL]
 
 
 class Interjection(BaseModel):

@@ -9,7 +9,7 @@ import click
 
 from forge.audits.evidence_cli import authorize, evidence, trust, verify
 from forge.audits.setup_cli import baseline, init
-from forge.audits.terminal import audit_errors, codes, data_dir, paint_for_terminal
+from forge.audits.terminal import audit_errors, data_dir, paint_for_terminal
 from forge.terminal.entry import show_error
 from forge.terminal.output import print_json, working
 
@@ -110,10 +110,11 @@ def _run(
     from forge.audits.claims import told_claims
     from forge.audits.models import AuditRequest
     from forge.audits.paths import shown
+    from forge.audits.registry import split_codes
 
     request = AuditRequest(
         claimed_files=None if claimed_files is None else told_claims(claimed_files),
-        only=codes(only),
+        only=split_codes(only),
         file=None if file is None else shown(file),
         ledger=not no_ledger,
         **given,  # phase, base
@@ -164,9 +165,9 @@ _PRINTERS: dict[str, Callable[["AuditReport"], None]] = {
 
 
 def _explain(code: str) -> bool:
-    from forge.audits.registry import choose, load_checks
+    from forge.audits.registry import choose, load_checks, split_codes
 
-    for check in choose(load_checks(), codes(code)):
+    for check in choose(load_checks(), split_codes(code)):
         kind = "blocks" if check.is_blocking else "warns"
         click.echo(f"{check.code} {check.name} ({kind})\n\n{check.why}\n\n{check.docs.strip()}")
         click.echo(f"\nForge proves it on {len(check.fixtures)} examples: forge audit --self-test")

@@ -38,9 +38,17 @@ def load_checks(points: Iterable[EntryPoint] | None = None) -> list[Check]:
     return found
 
 
+def split_codes(text: str | None) -> list[str]:
+    """`A4,A9`; none when nobody asked for some."""
+    return [] if text is None else text.split(",")
+
+
 def choose(checks: Sequence[Check], only: Iterable[str]) -> list[Check]:
     """Those with these codes, in the usual order; all of them when none is named."""
-    codes = {code.strip().upper() for code in only if code.strip()}
+    named = list(only)
+    codes = {code.strip().upper() for code in named if code.strip()}
+    if named and not codes:
+        raise Invalid("No check is named.", hint="Name some: A4,A9")
     unknown = codes - {check.code for check in checks}
     if unknown:
         known = ", ".join(check.code for check in checks)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forge.audits.claims import split_claims
 from forge.audits.models import AuditReport, AuditRoots, Line, NewAudit
+from forge.audits.registry import split_codes
 from forge.audits.service import Audits
 from forge.errors import Invalid
 from forge.http.caller import Reader, Writer
@@ -31,7 +32,9 @@ class AuditQuery(BaseModel):
     claimed_files: Line | None = Field(default=None, max_length=4096)
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
     base: Line | None = Field(default=None, min_length=1, max_length=200)
-    only: Line = Field(default="", max_length=640, description="Codes of checks: `A4,A9`. All without it.")
+    only: Line | None = Field(
+        default=None, max_length=640, description="Codes of checks: `A4,A9`. All without it."
+    )
     file: Line | None = Field(default=None, max_length=2048, description="Only findings about this file.")
 
     def audit(self) -> NewAudit:
@@ -41,7 +44,7 @@ class AuditQuery(BaseModel):
             claimed_files=None if self.claimed_files is None else split_claims(self.claimed_files),
             phase=self.phase,
             base=self.base,
-            only=[code for code in self.only.split(",") if code],
+            only=split_codes(self.only),
             file=self.file,
             ledger=False,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from forge.audits.terminal import audit_errors, codes, data_dir
+from forge.audits.terminal import audit_errors, data_dir
 from forge.errors import Conflict, Invalid
 from forge.kernel.clock import now
 from forge.terminal.output import working
@@ -67,13 +67,13 @@ def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
     from forge.audits.baseline import NEVER, baseline_path, freeze, read_baseline
     from forge.audits.engine import audit
     from forge.audits.models import AuditRequest
-    from forge.audits.registry import choose, load_checks
+    from forge.audits.registry import choose, load_checks, split_codes
     from forge.workspace.observed_place import find_place
 
     with audit_errors():
         today = now().date()
         until = _until(expires, today)
-        checks = choose(load_checks(), codes(only))
+        checks = choose(load_checks(), split_codes(only))
         if only is None:
             checks = [check for check in checks if check.code not in NEVER]
         chosen = {check.code for check in checks}

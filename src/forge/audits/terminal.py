@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from forge.audits.formats.text import Paint, plain
 from forge.config import ClientSettings
-from forge.errors import ForgeError, Invalid
+from forge.errors import ForgeError
 from forge.kernel.misfit import first_misfit
 from forge.terminal.output import console
 
@@ -43,15 +43,6 @@ def audit_errors() -> Generator[None]:
         misfit = first_misfit(error)
         option = "--" + str(misfit.path[0]).replace("_", "-")
         raise AuditImpossible(f"{option}: {misfit.message}") from error
-
-
-def codes(text: str | None) -> list[str]:
-    """`A4,A9`; none when nobody asked for some."""
-    if text is None:
-        return []
-    if named := [code.strip() for code in text.split(",") if code.strip()]:
-        return named
-    raise Invalid("No check is named.", hint="Name some: --only A4,A9")
 
 
 def data_dir() -> Path:

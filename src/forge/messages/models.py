@@ -18,7 +18,7 @@ PREVIEW = 200
 
 
 def _fits(body: JsonValue) -> JsonValue:
-    if body is None or body == "":
+    if body is None or (isinstance(body, str) and not body.strip()):
         raise ValueError("must say something")
     if len(json.dumps(body, ensure_ascii=False).encode(errors="replace")) > MAX_BODY:
         raise ValueError(f"must have at most {MAX_BODY:,} bytes as JSON")

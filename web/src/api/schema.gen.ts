@@ -12050,7 +12050,7 @@ export interface operations {
                 phase?: string;
                 base?: string | null;
                 /** @description Codes of checks: `A4,A9`. All without it. */
-                only?: string;
+                only?: string | null;
                 /** @description Only findings about this file. */
                 file?: string | null;
             };

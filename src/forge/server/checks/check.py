@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forge.api.models import Status
 from forge.config import Settings
-from forge.errors import Denied, ForgeError, Internal, Unauthenticated, Unavailable
+from forge.errors import ConfigError, Denied, ForgeError, Internal, Unauthenticated, Unavailable
 from forge.kernel.clock import now
 from forge.terminal.client import Client, connect
 from forge.terminal.place import Source
@@ -76,7 +76,7 @@ def look_around(settings: Settings) -> Generator[Situation]:
     with ExitStack() as stack:
         try:
             server = _ask(stack.enter_context(connect()))
-        except (Unavailable, Unauthenticated, Denied, Internal) as error:
+        except (ConfigError, Unavailable, Unauthenticated, Denied, Internal) as error:
             situation = Situation(settings, None, error)
         else:
             situation = Situation(settings, server, None)
