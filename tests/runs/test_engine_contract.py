@@ -271,14 +271,17 @@ async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
     await store.close()
 
 
-async def test_a_run_starts_when_it_is_committed(store: Store, monkeypatch: pytest.MonkeyPatch):
+async def test_a_run_starts_when_it_is_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """`PromptQueue` stands before a method of DBOS: without it a run waits for the next look into the queue."""
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await migrate(store)
     monkeypatch.setattr(prompt_queue, "LOOK_S", 3600)
     async with open_engine(store, kind("asking", asks_in_the_middle)) as engine:
         for _ in range(2):
             run = await engine.start("asking")
             await answer(engine)
             await engine.finished(run.id)
+    await store.close()
 
 
 def test_sqlite_has_the_clock_dbos_asks_for_on_newer_pythons(tmp_path: Any):

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import sqlite3
+import threading
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from pathlib import Path
@@ -102,6 +103,37 @@ async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Sto
                 await asyncio.sleep(0.05)
     assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 2, None)
     assert any("operation_outputs" in statement for statement in refused), refused
+
+
+async def test_an_engine_that_closes_no_longer_waits_for_a_full_disk(file: Store):
+    """A thread that went on trying would keep the process from ending. The run is as it was, for the next process."""
+    refused = threading.Event()
+
+    def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        if "operation_outputs" in statement and statement.startswith("INSERT"):
+            refused.set()
+            full = sqlite3.OperationalError("database or disk is full")
+            full.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise OperationalError(statement, None, full)
+
+    async def small(context: RunContext, given: Any) -> Any:
+        return await context.step("add", add, 1)
+
+    async def add(step: StepInfo, number: int) -> int:
+        return number + 1
+
+    async with open_engine(file, kind("small", small)) as engine:
+        database = engine.runs._engine._sqlite
+        assert database is not None
+        event.listen(database, "before_cursor_execute", refuse)
+        run = await engine.start("small")
+        assert await asyncio.to_thread(refused.wait, PATIENCE_S)
+    async with asyncio.timeout(PATIENCE_S):
+        while [thread for thread in threading.enumerate() if thread.name.startswith("engine")]:
+            await asyncio.sleep(0.05)
+    async with open_engine(file, kind("small", small)) as engine:
+        ended = await engine.finished(run.id)
+    assert (ended.status, ended.output, ended.attempt) == (RunStatus.COMPLETED, 2, 2)
 
 
 async def test_a_step_that_finds_the_disk_full_says_so_and_is_tried_again(store: Store):

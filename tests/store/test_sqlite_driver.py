@@ -1,13 +1,14 @@
 """One trip to the thread of a connection does what SQLAlchemy and aiosqlite make four of."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from forge.store import sqlite_driver
 from forge.store.engine import Store
@@ -92,6 +93,37 @@ async def test_a_transaction_that_fails_leaves_nothing_and_the_connection_goes_o
     async with file.begin() as tx:
         await tx.execute(COLOURS.insert().values(name="white"))
     assert await names(file) == ["red", "green", "white"]
+
+
+async def test_a_commit_that_fails_leaves_no_transaction_open(file: Store):
+    async with file.begin() as tx:
+        await tx.connection.exec_driver_sql(
+            "CREATE TABLE shades (of INTEGER REFERENCES colours (id) DEFERRABLE INITIALLY DEFERRED)"
+        )
+    with pytest.raises(IntegrityError):
+        async with file.begin() as tx:
+            await tx.execute(COLOURS.insert().values(name="blue"))
+            await tx.connection.exec_driver_sql("INSERT INTO shades VALUES (99)")
+    async with file.begin() as tx:
+        await tx.execute(COLOURS.insert().values(name="white"))
+    assert await names(file) == ["red", "green", "white"]
+
+
+async def test_where_a_transaction_cannot_begin_nothing_is_written_without_one(file: Store):
+    """By somebody who goes on after the first statement was refused."""
+    other = sqlite3.connect(file.path or "", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(KeyError):
+        async with file.begin() as tx:
+            driver: Any = (await tx.connection.get_raw_connection()).driver_connection
+            await driver.run(driver._conn.execute, "PRAGMA busy_timeout=1")
+            with pytest.raises(OperationalError, match="locked"):
+                await tx.execute(COLOURS.insert().values(name="blue"))
+            other.rollback()
+            await tx.execute(COLOURS.insert().values(name="white"))
+            raise KeyError
+    other.close()
+    assert await names(file) == ["red", "green"]
 
 
 async def test_a_reader_sees_one_picture_until_it_ends_and_a_newer_one_after(file: Store):

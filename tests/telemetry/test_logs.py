@@ -9,7 +9,7 @@ from collections.abc import Callable
 from io import StringIO
 from logging.handlers import QueueHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -305,7 +305,15 @@ def test_a_library_that_repeats_itself_is_heard_once(entries: Entries):
     for attempt in range(5):
         exporter.warning("Transient error %s, retrying", attempt)
     exporter.error("Failed for good")
-    assert [entry["message"] for entry in entries()] == ["Transient error 0, retrying", "Failed for good"]
+    for attempt in range(3):
+        logging.getLogger("dbos").warning(
+            f"No room, retrying in 1.{attempt}s (attempt {attempt})\n[SQL: {attempt}"
+        )
+    assert [entry["message"].partition("\n")[0] for entry in entries()] == [
+        "Transient error 0, retrying",
+        "Failed for good",
+        "No room, retrying in 1.0s (attempt 0)",
+    ]
 
 
 def test_libraries_keep_their_chatter_to_themselves(entries: Entries):
@@ -316,12 +324,14 @@ def test_libraries_keep_their_chatter_to_themselves(entries: Entries):
     assert [entry["message"] for entry in entries()] == ["a connection was lost"]
 
 
+def full() -> TextIO:
+    return os.fdopen(os.open("/dev/full", os.O_WRONLY), "w", buffering=1)
+
+
 def test_a_file_that_cannot_be_written_is_said_once_and_stops_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(
-        logs_module._PrivateFile, "_open", lambda _: os.fdopen(os.open("/dev/full", os.O_WRONLY), "w")
-    )
+    monkeypatch.setattr(logs_module._PrivateFile, "_open", lambda _: full())
     logs = configure_logs(tmp_path, "info", terminal=False)
     for number in range(3):
         log.warning("number %d", number)
@@ -332,9 +342,22 @@ def test_a_file_that_cannot_be_written_is_said_once_and_stops_nothing(
     assert "Traceback" not in said
 
 
+def test_nor_does_a_stderr_that_leads_to_the_same_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(logs_module, "REPEAT_S", 0.0)
+    monkeypatch.setattr(logs_module._PrivateFile, "_open", lambda _: full())
+    with full() as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        logs = configure_logs(tmp_path, "error", terminal=False)
+        for number in range(3):
+            log.warning("number %d", number)
+        logs.close()
+        with pytest.raises(OSError, match="No space"):
+            stderr.close()
+
+
 def test_what_differs_each_time_is_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(logs_module, "MAX_REMEMBERED", 10)
     quiet = logs_module._Quiet()
     for number in range(100):
-        assert quiet.filter(logging.makeLogRecord({"name": "dbos", "levelno": 30, "msg": f"no {number}"}))
+        assert quiet.filter(logging.makeLogRecord({"name": "dbos", "levelno": 30, "msg": "no" * number}))
     assert len(quiet._said_at) <= 10

@@ -39,8 +39,10 @@ def load_checks(points: Iterable[EntryPoint] | None = None) -> list[Check]:
 
 
 def split_codes(text: str | None) -> list[str]:
-    """`A4,A9`; none when nobody asked for some."""
-    return [] if text is None else text.split(",")
+    """`A4,A9`; none when nobody asked for some, and something that is no check when none is named."""
+    if text is None:
+        return []
+    return [code for code in text.split(",") if code.strip()] or [""]
 
 
 def choose(checks: Sequence[Check], only: Iterable[str]) -> list[Check]:

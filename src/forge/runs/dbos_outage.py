@@ -6,6 +6,7 @@ longer and longer, up to a minute and a half, each time with one of its few thre
 
 # pyright: reportPrivateUsage=false, reportPrivateImportUsage=false
 
+import threading
 import time
 
 from dbos import _sys_db, _utils
@@ -15,21 +16,27 @@ from forge.store.engine import is_outage
 from forge.store.outage import LONGEST_RETRY_S
 
 
-class Impatient:
-    """The module `time` as `_sys_db` uses it; no sleep there is meant to be longer than this but that of a retry."""
+class Patience:
+    """Takes the place of the module `time` in `_sys_db`, whose only long sleep is that before a retry; and says what is worth
+    one. It ends with the engine: a thread that went on trying would keep the process from ending."""
 
     time = staticmethod(time.time)
 
-    @staticmethod
-    def sleep(seconds: float) -> None:
-        time.sleep(min(seconds, LONGEST_RETRY_S))
+    def __init__(self) -> None:
+        self._is_over = threading.Event()
 
+    def install(self) -> None:
+        _sys_db.retriable_postgres_exception = self.is_worth_a_retry
+        _sys_db.time = self  # pyright: ignore[reportAttributeAccessIssue]
 
-def install() -> None:
-    _sys_db.retriable_postgres_exception = may_pass
-    _sys_db.time = Impatient  # pyright: ignore[reportAttributeAccessIssue]
+    def end(self) -> None:
+        self._is_over.set()
 
+    def sleep(self, seconds: float) -> None:
+        self._is_over.wait(min(seconds, LONGEST_RETRY_S))
 
-def may_pass(error: Exception) -> bool:
-    known = _utils.retriable_postgres_exception(error)
-    return known or (isinstance(error, SQLAlchemyError) and is_outage(error))
+    def is_worth_a_retry(self, error: Exception) -> bool:
+        if self._is_over.is_set():
+            return False
+        known = _utils.retriable_postgres_exception(error)
+        return known or (isinstance(error, SQLAlchemyError) and is_outage(error))

@@ -16,8 +16,9 @@ from dbos import DBOS, DBOSClient, DBOSConfig
 from dbos._serialization import DBOSPortableJSONSerializer
 from sqlalchemy import event
 
-from forge.runs import dbos_outage, engine_threads, sqlite_polling
-from forge.runs.prompt_queue import PAUSE_S, PromptQueue
+from forge.runs import engine_threads, sqlite_polling
+from forge.runs.dbos_outage import Patience
+from forge.runs.prompt_queue import LOOK_S, PAUSE_S, PromptQueue
 from forge.runs.sqlite_polling import QuietQueue
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 
@@ -38,8 +39,9 @@ class Engine:
         self._worker_id = worker_id
         self._sqlite = _sqlite_engine(store.url) if store.is_sqlite else None
         self._client: DBOSClient | None = None
+        self._patience = Patience()
         self._quiet: QuietQueue | None = None
-        self._queue: PromptQueue | None = None
+        self._prompt: PromptQueue | None = None
 
     async def open(self, execute: Execute) -> None:
         """Start taking up runs. Called on the running loop, which is where runs then execute."""
@@ -50,16 +52,16 @@ class Engine:
         async def run(run_id: str) -> None:  # pyright: ignore[reportUnusedFunction]
             await execute(run_id)
 
-        dbos_outage.install()
+        self._patience.install()
         if self._store.is_sqlite:
             sqlite_polling.install()
         DBOS.launch()
         engine_threads.install(engine, THREADS)
         database: Any = engine._sys_db  # pyright: ignore[reportPrivateUsage]
         if self._store.is_sqlite:
-            self._quiet = QuietQueue(database)
-        self._queue = PromptQueue(database, QUEUE)
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=PAUSE_S, on_conflict="always_update")
+            self._quiet, self._prompt = QuietQueue(database), PromptQueue(database, QUEUE)
+        pause_s = PAUSE_S if self._prompt else LOOK_S
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=pause_s, on_conflict="always_update")
         self._client = await asyncio.to_thread(self._open_client)
 
     async def enqueue(self, tx: Tx, run_id: str) -> None:
@@ -76,8 +78,8 @@ class Engine:
             client.enqueue_in_transaction(sync, options, run_id)
 
         await tx.connection.run_sync(enqueue)
-        if self._queue:
-            tx.after_commit(self._queue.wake)
+        if self._prompt:
+            tx.after_commit(self._prompt.wake)
 
     async def send(self, tx: Tx, run_id: str, topic: str, message: Any, *, key: str) -> None:
         """Leave a message for a run; the same `key` twice is one message."""
@@ -99,8 +101,9 @@ class Engine:
         return len(await asyncio.to_thread(recover, [worker_id]))
 
     async def close(self) -> None:
-        if self._queue:
-            self._queue.close()
+        self._patience.end()
+        if self._prompt:
+            self._prompt.close()
         if self._client:
             await asyncio.to_thread(self._client.destroy)
         loop = asyncio.get_running_loop()
@@ -151,7 +154,7 @@ def _plain_url(url: sa.URL) -> str:
 
 
 def _sqlite_engine(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, pool_size=THREADS, max_overflow=THREADS)
+    engine = sa.create_engine(url, pool_size=THREADS, max_overflow=THREADS, hide_parameters=True)
 
     def configure(connection: Any, record: Any) -> None:
         configure_sqlite(connection, record)

@@ -1,8 +1,9 @@
 """Starts a run when it is committed, instead of when the queue is looked into next.
 
 DBOS sleeps between two looks into a queue. It is told to sleep hardly at all, and waits here instead, where whoever puts a run
-into the queue can wake it. Other processes on the same PostgreSQL find the run as before, with their next look. It stands before
-a private method: `test_engine_contract.py` fails when a new DBOS release no longer calls it.
+into the queue can wake it. Only on SQLite, where there is one process: of several, the one that is asked to start a run would
+always be the first to see it, and do all the work. It stands before a private method: `test_engine_contract.py` fails when a new
+DBOS release no longer calls it.
 """
 
 from threading import Event

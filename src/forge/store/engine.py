@@ -156,7 +156,7 @@ def is_outage(error: SQLAlchemyError) -> bool:
         return False
     code: int | None = getattr(error.orig, "sqlite_errorcode", None)
     if code is not None:  # SQLite calls almost everything operational, a missing table included
-        return code & 0xFF in _SQLITE_PASSING
+        return code & 0xFF in _SQLITE_PASSING and code != sqlite3.SQLITE_READONLY_DBMOVED
     return isinstance(error, OperationalError | InterfaceError) or error.connection_invalidated
 
 
@@ -206,7 +206,6 @@ def _sqlite_engine(url: sa.URL, *, writes: bool) -> AsyncEngine:
         },
         poolclass=AsyncAdaptedQueuePool,
         pool_size=1 if writes else READERS,
-        pool_reset_on_return=None,  # whoever began a transaction here has ended it
         max_overflow=0,
     )
     event.listen(engine.sync_engine, "connect", _configure)

@@ -5,6 +5,7 @@ is one errand. A transaction begins with its first statement, on the same trip, 
 waits for nothing. A read was nine trips and is one; they were most of what it cost.
 """
 
+import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -28,6 +29,7 @@ class Connection(aiosqlite.Connection):
         self._writes = writes
         self.begin_with: str | None = None
         """Executed before the next statement."""
+        self._stopping: asyncio.Future[None] | None = None
 
     def cursor(self) -> "Cursor":  # pyright: ignore[reportIncompatibleMethodOverride]
         return Cursor(self)
@@ -39,12 +41,20 @@ class Connection(aiosqlite.Connection):
         await self._end(self._conn.rollback)
 
     async def _end(self, end: Callable[[], None]) -> None:
-        if self.begin_with is not None:
-            self.begin_with = None  # no statement came: there is nothing to end
-        elif self._writes:
+        """Also called when a connection goes back to its pool, and has nothing to do then: unless a commit failed."""
+        self.begin_with = None
+        if not self._conn.in_transaction:
+            return
+        if self._writes:
             await self.run(end)
         else:
             end()
+
+    def stop(self) -> "asyncio.Future[None] | None":
+        """Once: to a thread that has ended, a second call would be a question without an answer."""
+        if self._stopping is None:
+            self._stopping = super().stop()  # pyright: ignore[reportUnknownMemberType]
+        return self._stopping
 
     async def run(self, function: Callable[..., None], *arguments: Any) -> None:
         """In the thread of the connection."""
@@ -54,8 +64,8 @@ class Connection(aiosqlite.Connection):
         raw = self._conn.cursor()
         try:
             if self.begin_with:
-                begin, self.begin_with = self.begin_with, None
-                raw.execute(begin)
+                raw.execute(self.begin_with)
+                self.begin_with = None  # not before: without it, what follows would be on its own
             getattr(raw, method)(sql, parameters)
             cursor.rows = raw.fetchall() if raw.description else []
             cursor.description, cursor.rowcount, cursor.lastrowid = (

@@ -6,9 +6,11 @@ Python's logging is one per process; `configure_logs` takes it over and `Logs.cl
 
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
@@ -24,6 +26,8 @@ MAX_WAITING = 10_000
 PATIENCE_S = 1.0
 REPEAT_S = 300.0
 MAX_REMEMBERED = 1000
+_NUMBERS = re.compile(r"\d+")
+"""What is different each time in "Retrying in 1.37s (attempt 4)"."""
 
 _LIBRARIES: Mapping[str, int] = {
     "uvicorn": logging.WARNING,  # what it says at info, Forge says itself, and better
@@ -151,7 +155,7 @@ class _Quiet(logging.Filter):
         return library not in {"dbos", "opentelemetry"} or self._is_news(record)
 
     def _is_news(self, record: logging.LogRecord) -> bool:
-        what = (record.name, str(record.msg))
+        what = (record.name, _NUMBERS.sub("#", str(record.msg).partition("\n")[0]))
         if record.created - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
             return False
         if len(self._said_at) >= MAX_REMEMBERED:
@@ -174,19 +178,25 @@ class _PrivateFile(RotatingFileHandler):
             super().handleError(record)
         elif time.monotonic() - self._complained_at >= REPEAT_S:
             self._complained_at = time.monotonic()
-            sys.stderr.write(f"The log {self.baseFilename} cannot be written: {trouble.strerror}.\n")
+            _complain(f"The log {self.baseFilename} cannot be written: {trouble.strerror or trouble}.")
 
     def close(self) -> None:
         try:
             super().close()
         except OSError as trouble:
-            sys.stderr.write(f"The end of {self.baseFilename} is lost: {trouble.strerror}.\n")
+            _complain(f"The end of {self.baseFilename} is lost: {trouble.strerror or trouble}.")
 
     def _open(self) -> TextIOWrapper:
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         Path(self.baseFilename).chmod(0o600)
         # A lone surrogate becomes \udcXX: JSON's own way to write it.
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+
+
+def _complain(text: str) -> None:
+    """As far as that is possible: stderr may lead to the same full disk, or nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"{text}\n")
 
 
 @dataclass(frozen=True)
