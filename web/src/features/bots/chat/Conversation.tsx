@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useState } from "react";
 import type { Bot } from "@/api/types";
 import { buttonClass } from "@/ui/Button";
 import { ErrorState } from "@/ui/ErrorState";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
+import { useWritingFocus } from "@/ui/useWritingFocus";
 import { Composer } from "./Composer";
 import { Messages } from "./Messages";
 import { useConversation } from "./useConversation";
@@ -24,7 +25,7 @@ export function Conversation({ bot, sessionId }: { bot: Bot; sessionId: string |
   const isAnswering = view.session?.is_answering === true || view.draft !== null;
   const place = `${bot.id}.${sessionId ?? "new"}`;
   const words = useWords({ place, isAnswering, ask: talk.ask });
-  const field = useComposerFocus(place);
+  const field = useWritingFocus(place);
   const isEmpty = sessionId === undefined || (phase === "ready" && view.messages.length === 0);
   const editLast = () => edit(view.messages.findLast(({ role }) => role === "user")?.id ?? null);
   useShortcut("escape", { label: "Stop the answer", group: "Chat", enabled: isAnswering }, talk.stop);
@@ -96,16 +97,6 @@ function useAsked(bot: Bot, sessionId: string | undefined, reload: () => void) {
     [bot.slug, sessionId, reload, navigate, cache],
   );
   return { asked, onAsked };
-}
-
-/** Whoever opens a conversation is about to write; on a phone the keyboard would hide what there is to read. */
-function useComposerFocus(place: string) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies(place): another conversation is the reason to go there
-  useEffect(() => {
-    if (window.matchMedia("(pointer: fine)").matches && !window.location.hash) field.current?.focus();
-  }, [place]);
-  return field;
 }
 
 type Refusal = NonNullable<ReturnType<typeof refusalOf>>;

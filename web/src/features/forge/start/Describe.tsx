@@ -1,5 +1,5 @@
 import { ArrowRight } from "lucide-react";
-import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import type { NewInterview } from "@/api/types";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
@@ -7,6 +7,7 @@ import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import { Select } from "@/ui/Select";
+import { useWritingFocus } from "@/ui/useWritingFocus";
 import { ImportSoul } from "./ImportSoul";
 import { Voice } from "./Voice";
 import { bodyOf, EXAMPLES, isSaid, type Kind, NO_WISH, type Wish } from "./wish";
@@ -41,7 +42,7 @@ type Props = {
 export function Describe({ kind, start, isBusy, error }: Props) {
   const [wish, setWish] = useState<Wish>({ ...NO_WISH, kind });
   const change = (changed: Partial<Wish>) => setWish((before) => ({ ...before, ...changed }));
-  const field = useFirstFocus();
+  const field = useWritingFocus();
   const id = useId();
   const isReady = isSaid(wish) && !isBusy;
   const send = () => isReady && start(bodyOf(wish));
@@ -119,13 +120,4 @@ function Examples({ of: kind, choose, field }: ExamplesProps) {
       ))}
     </ul>
   );
-}
-
-/** Whoever comes here is about to write; on a phone the keyboard would hide the rest. */
-function useFirstFocus() {
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    if (window.matchMedia("(pointer: fine)").matches) field.current?.focus();
-  }, []);
-  return field;
 }
