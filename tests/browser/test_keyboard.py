@@ -67,9 +67,7 @@ def test_a_bot_is_made_and_looked_at(visit: Visit):
     visitor = visit()
     page = visitor.page
     go(visitor, "gb", "Bots")
-    tab_to(
-        page, page.get_by_role("link", name="Runs", exact=True)
-    )  # where a dialog would give the focus back to
+    tab_to(page, page.get_by_role("link", name="Runs", exact=True))  # a dialog gives the focus back to it
     visitor.press("c")
     expect(page.get_by_label("Name")).to_be_focused()
     page.keyboard.type("Quill")
