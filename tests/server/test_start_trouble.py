@@ -10,7 +10,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -280,14 +279,16 @@ def test_a_server_on_a_full_disk_ends_when_it_is_told_to(
     _fill(disk)
     for length in (60_000, 4_000):
         wait_until(lambda length=length: _refused(server, length), what="a refusal")
-    time.sleep(2)  # until every run has something to write
+    wait_until(lambda: "trying again" in server.output or _are_over(server, runs), what="a run that waits")
     server.stop()
     assert (server.process.returncode, "Logging error" in server.output) == (0, False), server.output
     (disk / "filler").unlink()
     server.start()
-    for run in runs:
-        path = f"/api/v1/runs/{run}"
-        wait_until(lambda path=path: server.call("GET", path)["run"]["status"] == "completed", what=path)
+    wait_until(lambda: _are_over(server, runs), what="their end")
+
+
+def _are_over(server: Server, runs: list[str]) -> bool:
+    return all(server.call("GET", f"/api/v1/runs/{run}")["run"]["status"] == "completed" for run in runs)
 
 
 def _fill(disk: Path) -> None:
