@@ -93,15 +93,16 @@ def _mix_numbers(ready: Ready, variables: Variables, error: _NotDefined) -> Json
 
 
 def _run(ready: Ready, variables: Variables, handed_over: Callable[[Any], Any]) -> object:
-    bounds = Bounds()
     missing: list[Slot] = []
     values = _values(ready.parsed, variables, handed_over, missing)
     asked: list[Slot] = []
+    bounds = Bounds()
     try:
-        context = cel.Context(values, _functions(ready.parsed, bounds))
-        if missing:
-            context.set_variable_resolver(_note_asked(missing, asked))
-        result = ready.program.execute(context)
+        with bounds.without_collector():
+            context = cel.Context(values, _functions(ready.parsed, bounds))
+            if missing:
+                context.set_variable_resolver(_note_asked(missing, asked))
+            result = ready.program.execute(context)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise bounds.problem or _explain(error, asked, variables) from None
     if bounds.problem:
