@@ -4,6 +4,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from forge.kernel.spelling import Spelling
+from forge.kernel.text import NOT_BLANK
 
 NAME: TypeAdapter[str] = TypeAdapter(Annotated[str, Spelling("^[a-z]{1,3}$", "must have 1 to 3 letters")])
 
@@ -21,3 +22,12 @@ def test_what_does_not_fit_is_told_the_rule_in_words(text: str):
 
 def test_machines_are_told_the_pattern():
     assert NAME.json_schema() == {"type": "string", "pattern": "^[a-z]{1,3}$"}
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u00a0"])
+def test_a_text_without_words_is_told_to_say_something(text: str):
+    said = TypeAdapter(Annotated[str, NOT_BLANK])
+    with pytest.raises(ValidationError, match="must say something"):
+        said.validate_python(text)
+    assert said.validate_python(" a\n") == " a\n"
+    assert said.json_schema()["pattern"] == r"\S"

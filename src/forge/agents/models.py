@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.events.models import EventData
-from forge.kernel.text import NO_NUL
+from forge.kernel.text import NO_NUL, NOT_BLANK
 from forge.llm.listening import DeltaKind
 from forge.llm.messages import StopReason
 from forge.llm.models import Role, Usage
@@ -106,7 +106,7 @@ class NewAgentRun(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     workspace_id: str = Field(min_length=1, max_length=64)
-    task: Annotated[str, Field(min_length=1, max_length=100_000, pattern=r"\S"), NO_NUL]
+    task: Annotated[str, Field(min_length=1, max_length=100_000), NOT_BLANK, NO_NUL]
     role: Role = Role.BUILDER
     limits: AgentLimits = AgentLimits()
 
@@ -116,7 +116,7 @@ class NewInterjection(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    text: Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"\S"), NO_NUL]
+    text: Annotated[str, Field(min_length=1, max_length=20_000), NOT_BLANK, NO_NUL]
 
 
 class Interjection(BaseModel):

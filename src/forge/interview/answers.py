@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from forge.interview.phases import Phase
-from forge.kernel.text import NO_NUL
+from forge.kernel.text import NO_NUL, NOT_BLANK
 
 MAX_TEXT = 20_000
 """Characters of one answer, or of a description."""
@@ -27,7 +27,7 @@ class Chosen(_Answer):
 
 class Said(_Answer):
     kind: Literal["text"] = "text"
-    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT, pattern=r"\S"), NO_NUL]
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT), NOT_BLANK, NO_NUL]
 
     def wire(self) -> Any:
         return {"FreeText": self.text}

@@ -16,6 +16,8 @@ class Spelling:
     pattern: str
     rule: str
     """What it must be like: follows the name of the field."""
+    anywhere: bool = False
+    """A part of the text is enough."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
@@ -26,6 +28,7 @@ class Spelling:
         return handler(core) | {"pattern": self.pattern}
 
     def _check(self, text: str) -> str:
-        if re.fullmatch(self.pattern, text) is None:
+        match = re.search if self.anywhere else re.fullmatch
+        if match(self.pattern, text) is None:
             raise ValueError(self.rule)
         return text

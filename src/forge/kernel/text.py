@@ -2,6 +2,8 @@
 
 from pydantic import AfterValidator
 
+from forge.kernel.spelling import Spelling
+
 
 def _without_nul(text: str) -> str:
     """Neither a file nor a database can be relied on to keep it."""
@@ -12,6 +14,7 @@ def _without_nul(text: str) -> str:
 
 NO_NUL = AfterValidator(_without_nul)
 """Behind the other rules of a text: in front of them, they would speak of items instead of characters."""
+NOT_BLANK = Spelling(r"\S", "must say something", anywhere=True)
 
 
 def whole_characters(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from forge.kernel.text import NO_NUL
+from forge.kernel.text import NO_NUL, NOT_BLANK
 
 SKILL_MD = "SKILL.md"
 MAX_SKILL_NAME = 64
@@ -17,7 +17,7 @@ MAX_DESCRIPTION = 1024
 
 SkillName = Annotated[str, Field(pattern=SKILL_NAME_PATTERN, max_length=MAX_SKILL_NAME)]
 """Also the name of its folder."""
-SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION, pattern=r"\S"), NO_NUL]
+SkillDescription = Annotated[str, Field(min_length=1, max_length=MAX_DESCRIPTION), NOT_BLANK, NO_NUL]
 
 
 def is_skill_name(text: str) -> bool:

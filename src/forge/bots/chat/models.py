@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.events.models import EventData
-from forge.kernel.text import NO_NUL
+from forge.kernel.text import NO_NUL, NOT_BLANK
 from forge.llm.messages import StopReason
 from forge.llm.models import Usage
 from forge.runs.models import Problem
 
 MAX_MESSAGE = 100_000
 Title = Annotated[str, Field(min_length=1, max_length=200), NO_NUL]
-MessageText = Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE, pattern=r"\S"), NO_NUL]
+MessageText = Annotated[str, Field(min_length=1, max_length=MAX_MESSAGE), NOT_BLANK, NO_NUL]
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 
 
