@@ -41,6 +41,6 @@ def test_what_no_person_sees_no_model_reads():
 
 
 def test_quoting_takes_no_longer_for_text_made_to_take_long():
-    began = time.perf_counter()
+    began = time.thread_time()
     quoted("<" + "\u200b" * 9 + "/" + ("s" + "\u200b" * 9) * 3 + "<" * 200_000 + "\u200b" * 200_000)
-    assert time.perf_counter() - began < 2
+    assert time.thread_time() - began < 20  # what grows with the square takes hours

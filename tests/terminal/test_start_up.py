@@ -18,7 +18,7 @@ HEAVY = {
     "dbos",
     "asyncio",
 }
-HELP_WITHIN_S = 0.3
+HELP_WITHIN_S = 0.6
 
 
 def imported(*arguments: str, **environment: str) -> set[str]:

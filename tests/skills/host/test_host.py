@@ -223,7 +223,7 @@ async def test_a_run_may_not_ask_for_ever(tmp_path: Path):
 
 async def test_a_call_takes_no_longer_than_the_run(tmp_path: Path):
     async def slow(*_: object) -> list[str]:
-        await asyncio.sleep(60)
+        await asyncio.sleep(600)
         return []
 
     parts = parts_for(tmp_path, recall=slow)
@@ -231,7 +231,7 @@ async def test_a_call_takes_no_longer_than_the_run(tmp_path: Path):
     host = host_for(parts, {Capability.RECALL_MEMORY: Scope()}, seconds=0.2, invocation=invocation)
     began = time.monotonic()
     assert await error_of(host, "memory", query="x") == "The run is out of time."
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     with pytest.raises(HostError, match="out of time"):
         await host.call("memory", {"query": "x"})
 
