@@ -29,7 +29,7 @@ tools:
 test: dev test-python test-web ## Run all tests, Python and web
 
 test-python: dev
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python scripts/test.py $(ARGS)
 
 test-web: dev
 	$(NPM) test
