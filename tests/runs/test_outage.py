@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
+from dbos import DBOS
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from tests.support.engine import PATIENCE_S, kind, open_engine
@@ -70,6 +71,12 @@ async def file(tmp_path: Path) -> AsyncIterator[Store]:
     await store.close()
 
 
+def disk_full(statement: str) -> OperationalError:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    return OperationalError(statement, None, full)
+
+
 async def has_succeeded(file: Store) -> bool:
     async with file.read() as tx:
         found = await tx.execute(sa.text("SELECT status FROM workflow_status"))
@@ -83,9 +90,7 @@ async def test_a_full_disk_does_not_fail_a_run_where_the_engine_writes(file: Sto
     def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith(("INSERT", "UPDATE")) and statement not in refused:
             refused.add(statement)
-            full = sqlite3.OperationalError("database or disk is full")
-            full.sqlite_errorcode = sqlite3.SQLITE_FULL
-            raise OperationalError(statement, None, full)
+            raise disk_full(statement)
 
     async def add(step: StepInfo, number: int) -> int:
         return number + 1
@@ -112,9 +117,7 @@ async def test_an_engine_that_closes_no_longer_waits_for_a_full_disk(file: Store
     def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         if "operation_outputs" in statement and statement.startswith("INSERT"):
             refused.set()
-            full = sqlite3.OperationalError("database or disk is full")
-            full.sqlite_errorcode = sqlite3.SQLITE_FULL
-            raise OperationalError(statement, None, full)
+            raise disk_full(statement)
 
     async def small(context: RunContext, given: Any) -> Any:
         return await context.step("add", add, 1)
@@ -153,3 +156,58 @@ async def test_a_step_that_finds_the_disk_full_says_so_and_is_tried_again(store:
         failed = await engine.finished((await engine.start("hasty")).id)
     assert (waited.status, waited.output) == (RunStatus.COMPLETED, 2)
     assert failed.error and failed.error.message == "write: The disk is full."
+
+
+async def give_seven(context: RunContext, given: Any) -> Any:
+    return 7
+
+
+async def test_an_engine_ends_well_where_nothing_can_be_written(store: Store):
+    def refuse(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE workers"):
+            refused.append(statement)
+            raise disk_full(statement)
+
+    refused: list[str] = []
+    async with open_engine(store, kind("seven", give_seven)) as engine:
+        assert (await engine.finished((await engine.start("seven")).id)).output == 7
+        event.listen(store._writer.sync_engine, "before_cursor_execute", refuse)
+    assert refused
+
+
+async def test_an_engine_whose_start_fails_leaves_nothing_behind(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    """Its threads would go on, and the next engine of the process would meet them."""
+
+    async def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no queue")
+
+    before = {*threading.enumerate()}
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="no queue"):
+        patch.setattr(DBOS, "register_queue_async", fail)
+        async with open_engine(store, kind("seven", give_seven)):
+            pass
+    async with asyncio.timeout(PATIENCE_S):
+        while [one for one in threading.enumerate() if "queue" in one.name and one not in before]:
+            await asyncio.sleep(0.05)
+    async with open_engine(store, kind("seven", give_seven)) as engine:
+        assert (await engine.finished((await engine.start("seven")).id)).output == 7
+
+
+async def test_an_engine_starts_although_its_connection_is_lost(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
+    register, tries = DBOS.register_queue_async, 0
+
+    async def lose_first(*args: Any, **more: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise OperationalError("INSERT", None, psycopg.OperationalError("the connection is closed"))
+        return await register(*args, **more)
+
+    monkeypatch.setattr(DBOS, "register_queue_async", lose_first)
+    async with open_engine(store, kind("seven", give_seven)) as engine:
+        assert (await engine.finished((await engine.start("seven")).id)).output == 7
+    assert tries == 2

@@ -21,6 +21,7 @@ from forge.runs.dbos_outage import Patience
 from forge.runs.prompt_queue import LOOK_S, PAUSE_S, PromptQueue
 from forge.runs.sqlite_polling import QuietQueue
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
+from forge.store.outage import survives_outage
 
 QUEUE = "forge"
 WORKFLOW = "forge.run"
@@ -60,8 +61,7 @@ class Engine:
         database: Any = engine._sys_db  # pyright: ignore[reportPrivateUsage]
         if self._store.is_sqlite:
             self._quiet, self._prompt = QuietQueue(database), PromptQueue(database, QUEUE)
-        pause_s = PAUSE_S if self._prompt else LOOK_S
-        await DBOS.register_queue_async(QUEUE, polling_interval_sec=pause_s, on_conflict="always_update")
+        await self._register_queue()
         self._client = await asyncio.to_thread(self._open_client)
 
     async def enqueue(self, tx: Tx, run_id: str) -> None:
@@ -114,6 +114,12 @@ class Engine:
             self._quiet.close()
         if self._sqlite:
             self._sqlite.dispose()
+
+    @survives_outage
+    async def _register_queue(self) -> None:
+        """The one statement of its start that DBOS itself does not try again."""
+        pause_s = PAUSE_S if self._prompt else LOOK_S
+        await DBOS.register_queue_async(QUEUE, polling_interval_sec=pause_s, on_conflict="always_update")
 
     def _opened(self) -> DBOSClient:
         if self._client is None:

@@ -29,8 +29,8 @@ async def open_runs(
     async with AsyncExitStack() as stack:
         await lease.take()
         stack.push_async_callback(lease.give_back)
+        stack.push_async_callback(engine.close)  # also when it opens only halfway: its threads would go on
         await engine.open(executor.execute)
-        stack.push_async_callback(engine.close)
         # Before the engine closes: a run that is interrupted goes on later, one whose engine vanishes would fail.
         stack.push_async_callback(executor.stop_all)
         await stack.enter_async_context(in_background(lease.keep(), "lease"))

@@ -17,7 +17,7 @@ from forge.kernel.ids import new_id
 from forge.runs import store
 from forge.runs.engine import Engine
 from forge.runs.executor import Executor
-from forge.store.engine import Store
+from forge.store.engine import Store, is_outage
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,13 @@ class Lease:
 
     async def give_back(self) -> None:
         """Lets the lease run out at once instead of erasing it: whoever finds it takes over what is left here."""
-        async with self._database.begin() as tx:
-            await store.expire_worker(tx, self._id)
+        try:
+            async with self._database.begin() as tx:
+                await store.expire_worker(tx, self._id)
+        except SQLAlchemyError as error:
+            if not is_outage(error):
+                raise
+            log.warning("cannot give back the lease, which now ends by itself: %s", error)
 
     async def _beat(self) -> None:
         if self._database.is_sqlite:
