@@ -43,7 +43,7 @@ def test_every_event_type_has_a_schema_of_its_own():
     assert described == {kind.type for kind in EVENT_TYPES}
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1500)
 def test_no_generated_request_meets_a_server_error(start_server, tmp_path: Path):
     server: Server = start_server()
     schema = tmp_path / "openapi.json"

@@ -116,7 +116,7 @@ async def one_on(person: Person) -> None:
         await person.choose()
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1500)
 async def test_fifty_interviews_end_well(tmp_path: Path, model_server: StartModels):
     database = f"sqlite:///{tmp_path / 'forge.db'}"
     async with live(settings_for(tmp_path / "data", database)) as running, running.client() as client:

@@ -40,7 +40,7 @@ def owner_of(path: Path) -> int:
     return path.stat().st_uid
 
 
-async def until(condition: object, timeout_s: float = 10) -> None:
+async def until(condition: object, timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline, "it did not happen"
