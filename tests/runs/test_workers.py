@@ -1,11 +1,15 @@
-"""Leases while somebody sets the clock of the database."""
+"""Leases while the database is away, or somebody sets its clock."""
 
 import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 from tests.conftest import NewDatabase
 from tests.support.engine import open_engine
 
@@ -70,3 +74,23 @@ async def test_who_died_before_the_clock_was_set_back_is_found(url: str):
             while "dead" in await seen(store):
                 await asyncio.sleep(0.05)
     await store.close()
+
+
+async def test_an_outage_is_said_once_and_then_the_lease_goes_on(url: str, caplog: pytest.LogCaptureFixture):
+    def lose(_connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("UPDATE workers"):
+            lost.append(statement)
+            raise OperationalError(statement, None, psycopg.OperationalError("the connection is closed"))
+
+    lost: list[str] = []
+    store = Store(url)
+    async with open_engine(store):
+        event.listen(store._writer.sync_engine, "before_cursor_execute", lose)
+        async with asyncio.timeout(60):
+            while len(lost) < 4:
+                await asyncio.sleep(0.05)
+        event.remove(store._writer.sync_engine, "before_cursor_execute", lose)
+        await beats(store, 1)
+    await store.close()
+    [said] = [record for record in caplog.records if "renew the lease" in record.getMessage()]
+    assert (said.name, said.levelname, said.exc_info) == ("forge.runs.workers", "WARNING", None)

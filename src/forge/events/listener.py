@@ -18,16 +18,20 @@ RECONNECT_S = 1.0
 
 async def listen(url: str, hub: Hub) -> None:
     """Runs until cancelled. After each (re)connection every follower re-reads: nothing missed while away."""
+    is_away = False
     while True:
         try:
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
                 await connection.execute(f"LISTEN {GREW}")
                 await connection.execute(f"LISTEN {WHISPERED}")
                 hub.wake_all()
+                is_away = False
                 async for notification in connection.notifies():
                     _hear(hub, Notice(notification.channel, notification.payload))
         except (psycopg.Error, OSError) as error:
-            log.warning("lost the event listener, reconnecting: %s", error)
+            if not is_away:
+                is_away = True
+                log.warning("lost the event listener, trying until it is back: %s", error)
         await asyncio.sleep(RECONNECT_S)
 
 

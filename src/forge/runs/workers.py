@@ -45,13 +45,19 @@ class Lease:
             await store.insert_worker(tx, self._id, socket.gethostname(), os.getpid())
 
     async def keep(self) -> None:
-        """Runs until cancelled."""
+        """Runs until cancelled. That the database is away is said once, however long it takes."""
+        is_away = False
         while True:
             await asyncio.sleep(BEAT_S)
             try:
                 await self._beat()
-            except (SQLAlchemyError, OSError):
-                log.exception("cannot renew the lease; trying again")
+                is_away = False
+            except (SQLAlchemyError, OSError) as error:
+                if not isinstance(error, SQLAlchemyError) or not is_outage(error):
+                    log.exception("cannot renew the lease; trying again")
+                elif not is_away:
+                    is_away = True
+                    log.warning("cannot renew the lease, trying until it works: %s", error)
 
     async def give_back(self) -> None:
         """Lets the lease run out at once instead of erasing it: whoever finds it takes over what is left here."""

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def survives_outage(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """A database that is away for a while makes a run wait, never fail: tried again until it is back."""
+    """A database that is away for a while makes a run wait, never fail: tried again until it is back, and said once."""
 
     @wraps(function)
     async def persistent(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -31,7 +31,8 @@ def survives_outage(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitabl
             except SQLAlchemyError as error:
                 if not is_outage(error):
                     raise
-                log.warning("the database is away, trying again in %.1f s: %s", delay_s, error)
+                if delay_s == FIRST_RETRY_S:
+                    log.warning("the database is away, trying again until it is back: %s", error)
             await asyncio.sleep(delay_s)
             delay_s = min(delay_s * 2, LONGEST_RETRY_S)
 
