@@ -170,6 +170,22 @@ def test_runs_wait_for_a_database_that_is_away(start_server: Callable[..., Serve
     assert (account.wrong_answers, account.gaps) == ([], [])
 
 
+def test_a_server_ends_well_while_its_database_is_away(
+    start_server: Callable[..., Server], postgres: Postgres
+):
+    server = start_server(FORGE_DATABASE_URL=postgres.new_database())
+    run_ids = start_runs(server, range(8))
+    with postgres.away():
+        wait_until(lambda: "trying again" in server.output, what="a run that waits")
+        server.stop()
+    assert server.process.returncode == 0, server.output
+    server.start()
+    settle_through_outage(server)
+    account = account_for(server, run_ids)
+    assert dict(account.statuses) == {"completed": 8}
+    assert (account.wrong_answers, account.gaps) == ([], [])
+
+
 def is_well(server: Server) -> bool:
     try:
         return httpx2.get(f"{server.url}/health").is_success

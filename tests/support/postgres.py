@@ -4,6 +4,8 @@ import itertools
 import shutil
 import tempfile
 import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -31,8 +33,16 @@ class Postgres:
         return self._server.get_uri(database=name)
 
     def restart(self) -> None:
+        with self.away():
+            pass
+
+    @contextmanager
+    def away(self) -> Generator[None]:
         self._server.stop()
-        self._server.ensure_postgres_running()
+        try:
+            yield
+        finally:
+            self._server.ensure_postgres_running()
 
     def stop(self) -> None:
         self._server.stop()
