@@ -123,6 +123,11 @@ def test_the_page_opens_without_node(page: httpx2.Client):
     assert 'id="root"' in answer.text
 
 
+def test_the_front_door_opens_for_whoever_takes_anything(page: httpx2.Client):
+    assert page.get("/").text == page.get("/", headers=BROWSER).text
+    assert (page.head("/").status_code, page.get("/nope").status_code) == (200, 404)
+
+
 def test_a_deep_link_opens_the_same_page(page: httpx2.Client):
     answer = page.get("/settings/keys", headers=BROWSER)
     assert (answer.status_code, answer.text) == (200, page.get("/", headers=BROWSER).text)

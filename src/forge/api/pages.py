@@ -7,6 +7,8 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
+FRONT_DOOR = "."
+"""What Starlette makes of `/`: asked for by monitors and `curl` too, which take anything."""
 _NOT_BUILT = (
     "<h1>Forge</h1><p>The web app is not built yet. Run <code>make install</code>; the API works already.</p>"
 )
@@ -26,7 +28,7 @@ async def _not_built(request: Request) -> Response:
 class WebApp(StaticFiles):
     """Files as they are; for any other page the shell, which finds the page by itself.
 
-    Only for somebody who asks for HTML: a mistyped API path or a missing asset stays a 404.
+    Only for somebody who asks for HTML, or for the front door: a mistyped API path or a missing asset stays a 404.
     """
 
     async def get_response(self, path: str, scope: dict[str, object]) -> Response:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -44,5 +46,7 @@ class WebApp(StaticFiles):
 
 
 def _wants_page(path: str, scope: dict[str, object]) -> bool:
+    if path == FRONT_DOOR:
+        return True
     accept = dict(scope["headers"]).get(b"accept", b"")  # type: ignore[call-overload]
     return b"text/html" in accept and not path.startswith(("api/", "assets/"))
