@@ -1,22 +1,23 @@
 import { ChevronRight } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 
 type Props = {
   /** What is behind it. */
   title: ReactNode;
-  /** Open to begin with. */
+  /** Open to begin with; from then on only a person opens and closes it. */
   isOpen?: boolean;
   children: ReactNode;
 };
 
 /** What not everybody needs: a line that opens. */
 export function Disclosure({ title, isOpen = false, children }: Props) {
+  const [first] = useState(isOpen);
   return (
-    <details className="group" open={isOpen || undefined}>
+    <details className="group" open={first || undefined}>
       <summary className="flex w-fit cursor-pointer list-none items-center gap-1 rounded-sm text-xs font-medium text-dim hover:text-ink">
         <ChevronRight size={13} aria-hidden className="transition-transform group-open:rotate-90" /> {title}
       </summary>
-      {children}
+      <div className="mt-2 space-y-3">{children}</div>
     </details>
   );
 }

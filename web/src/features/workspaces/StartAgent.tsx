@@ -89,7 +89,7 @@ function Advanced({
         min={1}
         max={TURNS.most}
         mono
-        className="mt-2 max-w-72"
+        className="max-w-72"
         hint="Each answer of the model is a turn. Money has a budget of its own, and asks before it stops."
         value={turns}
         onChange={(event) => onTurns(event.target.value)}

@@ -57,11 +57,9 @@ function NewBotForm({ close }: { close: () => void }) {
         onChange={(event) => change({ name: event.target.value })}
       />
       <Disclosure title="More">
-        <div className="mt-3 space-y-3">
-          <AboutFields {...part} />
-          <ModelField {...part} />
-          <LookFields {...part} />
-        </div>
+        <AboutFields {...part} />
+        <ModelField {...part} />
+        <LookFields {...part} />
       </Disclosure>
       <Refusal error={create.error} />
       <FormActions close={close} isReady={isReady && !create.isPending}>

@@ -17,33 +17,31 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
   };
   return (
     <Disclosure title="Import a SOUL.md" isOpen={soul !== ""}>
-      <div className="mt-2 space-y-2">
-        <TextArea
-          label="Text of the SOUL.md"
-          mono
-          rows={6}
-          maxLength={MOST_CHARACTERS}
-          spellCheck={false}
-          hint="Used as it is: Forge asks only for what it does not say."
-          value={soul}
-          onChange={(event) => onChange(event.target.value)}
-        />
-        <input
-          ref={field}
-          type="file"
-          accept=".md,text/markdown,text/plain"
-          aria-label="A SOUL.md"
-          hidden
-          onChange={({ target: { files } }) => {
-            const file = files?.[0];
-            if (file) take(file).catch((error) => toast.error(error));
-            if (field.current) field.current.value = "";
-          }}
-        />
-        <Button onClick={() => field.current?.click()}>
-          <Upload size={13} aria-hidden /> Choose a file
-        </Button>
-      </div>
+      <TextArea
+        label="Text of the SOUL.md"
+        mono
+        rows={6}
+        maxLength={MOST_CHARACTERS}
+        spellCheck={false}
+        hint="Used as it is: Forge asks only for what it does not say."
+        value={soul}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <input
+        ref={field}
+        type="file"
+        accept=".md,text/markdown,text/plain"
+        aria-label="A SOUL.md"
+        hidden
+        onChange={({ target: { files } }) => {
+          const file = files?.[0];
+          if (file) take(file).catch((error) => toast.error(error));
+          if (field.current) field.current.value = "";
+        }}
+      />
+      <Button onClick={() => field.current?.click()}>
+        <Upload size={13} aria-hidden /> Choose a file
+      </Button>
     </Disclosure>
   );
 }

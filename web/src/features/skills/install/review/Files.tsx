@@ -24,10 +24,7 @@ export function Files({ files, changes }: Props) {
         </>
       }
     >
-      <ul
-        aria-label="Files"
-        className="mono mt-1.5 max-h-48 overflow-auto rounded-md border border-line py-1"
-      >
+      <ul aria-label="Files" className="mono max-h-48 overflow-auto rounded-md border border-line py-1">
         {files.map(({ path, bytes, is_text }) => (
           <li key={path} className="flex items-baseline gap-2 px-2.5 leading-5">
             <span className="min-w-0 break-all">{path}</span>

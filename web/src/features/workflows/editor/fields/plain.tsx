@@ -1,5 +1,5 @@
 /** Fields that several forms of the editor have. */
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Field, TextArea } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
 
@@ -81,27 +81,3 @@ const linesOf = (text: string): string[] =>
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-
-/** A heading over some fields, to be opened when somebody needs them. */
-export function Section({
-  title,
-  isOpen = false,
-  children,
-}: {
-  title: string;
-  isOpen?: boolean;
-  children: ReactNode;
-}) {
-  const id = useId();
-  return (
-    <details open={isOpen} className="group border-t border-line pt-2" aria-labelledby={id}>
-      <summary
-        id={id}
-        className="cursor-pointer rounded-sm py-1 text-xs font-semibold text-dim hover:text-ink"
-      >
-        {title}
-      </summary>
-      <div className="space-y-3 pt-2 pb-1">{children}</div>
-    </details>
-  );
-}

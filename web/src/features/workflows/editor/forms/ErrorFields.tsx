@@ -1,8 +1,9 @@
 import { CheckField } from "@/ui/CheckField";
+import { Disclosure } from "@/ui/Disclosure";
 import { SelectField } from "@/ui/SelectField";
 import { wrongLink } from "../../definition/links";
 import { type Definition, type RetryPolicy, type Step, titleOf } from "../../definition/model";
-import { LinesField, NumberField, Section } from "../fields/plain";
+import { LinesField, NumberField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import type { Reference } from "../references";
 
@@ -18,7 +19,7 @@ export function ErrorFields({ definition, step, set, references }: Props) {
   const isHandled = step.retry !== undefined || (step.on_error ?? "fail") !== "fail";
   return (
     <>
-      <Section
+      <Disclosure
         title="Condition and time limit"
         isOpen={Boolean(step.condition) || step.timeout_secs !== undefined}
       >
@@ -39,11 +40,11 @@ export function ErrorFields({ definition, step, set, references }: Props) {
           value={step.timeout_secs}
           onChange={(timeout_secs) => set({ timeout_secs })}
         />
-      </Section>
-      <Section title="When it fails" isOpen={isHandled}>
+      </Disclosure>
+      <Disclosure title="When it fails" isOpen={isHandled}>
         <RetryFields retry={step.retry} set={(retry) => set({ retry })} />
         <HandlerFields definition={definition} step={step} set={set} />
-      </Section>
+      </Disclosure>
     </>
   );
 }

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { secretsQuery } from "@/api/secrets";
+import { Disclosure } from "@/ui/Disclosure";
 import { SelectField } from "@/ui/SelectField";
 import type { Method } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
-import { LinesField, NumberField, Section } from "../fields/plain";
+import { LinesField, NumberField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
 import type { Reference } from "../references";
 import type { ConfigForm } from "./form";
@@ -59,7 +60,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
           onChange={(body) => set({ body })}
         />
       )}
-      <Section
+      <Disclosure
         title="Answer"
         isOpen={config.expect_status !== undefined || (config.max_bytes ?? USUAL_BYTES) !== USUAL_BYTES}
       >
@@ -81,7 +82,7 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
           value={config.max_bytes}
           onChange={(max_bytes) => set({ max_bytes })}
         />
-      </Section>
+      </Disclosure>
     </>
   );
 }

@@ -1,11 +1,12 @@
 import { X } from "lucide-react";
 import { IconButton } from "@/ui/Button";
+import { Disclosure } from "@/ui/Disclosure";
 import { Field, TextArea } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
 import type { Definition, Json } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
-import { NameField, NumberField, Section } from "../fields/plain";
+import { NameField, NumberField } from "../fields/plain";
 import { useBotChoices } from "../forms/AgentForm";
 import type { Change } from "../forms/form";
 import { referencesFor } from "../references";
@@ -49,13 +50,13 @@ export function SettingsPanel({ definition, change, close }: Props) {
         value={definition.description ?? ""}
         onChange={({ target }) => set({ description: target.value || undefined })}
       />
-      <Section title="What starts it" isOpen>
+      <Disclosure title="What starts it" isOpen>
         <TriggersFields triggers={triggers} onChange={(next) => set({ triggers: next })} />
-      </Section>
-      <Section title="Inputs" isOpen={Object.keys(inputs).length > 0}>
+      </Disclosure>
+      <Disclosure title="Inputs" isOpen={Object.keys(inputs).length > 0}>
         <InputsFields inputs={inputs} onChange={(next) => set({ inputs: next })} />
-      </Section>
-      <Section title="Outputs" isOpen={Object.keys(outputs).length > 0}>
+      </Disclosure>
+      <Disclosure title="Outputs" isOpen={Object.keys(outputs).length > 0}>
         <PairsField<Json>
           label="What a run gives"
           one="value"
@@ -74,7 +75,7 @@ export function SettingsPanel({ definition, change, close }: Props) {
             />
           )}
         </PairsField>
-      </Section>
+      </Disclosure>
       <LimitFields definition={definition} set={set} />
       <AboutFields definition={definition} set={set} />
     </SidePanel>
@@ -85,7 +86,7 @@ type PartProps = { definition: Definition; set: (patch: Partial<Definition>) => 
 
 function LimitFields({ definition, set }: PartProps) {
   return (
-    <Section title="Limits" isOpen={definition.concurrency !== undefined}>
+    <Disclosure title="Limits" isOpen={definition.concurrency !== undefined}>
       <div className="grid grid-cols-2 gap-3">
         <NumberField
           label="Runs at a time"
@@ -124,14 +125,14 @@ function LimitFields({ definition, set }: PartProps) {
         value={definition.timeout_secs}
         onChange={(timeout_secs) => set({ timeout_secs })}
       />
-    </Section>
+    </Disclosure>
   );
 }
 
 function AboutFields({ definition, set }: PartProps) {
   const owner = definition.owner?.type === "bot" ? definition.owner.slug : "";
   return (
-    <Section title="Owner and version">
+    <Disclosure title="Owner and version">
       <NameField
         label="Owner"
         value={owner}
@@ -149,6 +150,6 @@ function AboutFields({ definition, set }: PartProps) {
         value={definition.version ?? ""}
         onChange={({ target }) => set({ version: target.value || undefined })}
       />
-    </Section>
+    </Disclosure>
   );
 }
