@@ -1,6 +1,7 @@
 """The library: a skill is there as a whole or not at all, and nothing outside of it is touched."""
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.support.somebody import somebody
 
 from forge.errors import Conflict, ForgeError, Invalid, NotFound, TooLarge
 from forge.skills.library import Library
@@ -227,6 +229,32 @@ async def test_what_a_killed_writer_left_is_put_right_by_the_next_reader(library
     (root / ".gone-other").mkdir()
     assert await library.read("notes") == notes()
     assert folders(library) == ["notes"]
+
+
+async def test_a_skill_with_a_closed_folder_is_replaced_and_removed():
+    with somebody() as home:
+        library = Library(home)
+        for verb in (library.write(notes("New.\n"), replace=True), library.remove("notes")):
+            await library.write(notes(**{"docs/more.md": "More.\n"}), replace=True)
+            (library.path("notes") / "docs").chmod(0o555)
+            await verb
+            assert folders(library) in ([], ["notes"])
+
+
+async def test_what_cannot_be_removed_keeps_nobody_from_the_library(
+    library: Library, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("forge.kernel.removing.remove_tree", refuse)
+    for _ in range(2):
+        await library.write(notes())
+        await library.write(notes("New.\n"), replace=True)
+        assert await library.read("notes") == notes("New.\n")
+        await library.remove("notes")
+        assert "notes" not in await library.names()
+    assert "what is left of a skill" in caplog.text
 
 
 async def test_a_library_that_is_no_folder_is_told(library: Library, tmp_path: Path):

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from forge.agents.command_rules import Runner
 from forge.errors import ForgeError
-from forge.sandbox.removing import clear_away
+from forge.kernel.removing import clear_away
 from forge.workspace.files import Files
 
 NAME = "report"

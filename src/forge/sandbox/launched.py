@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
+from forge.kernel.removing import clear_away
 from forge.sandbox import launcher
 from forge.sandbox.control_group import control_group
 from forge.sandbox.descriptors import Descriptors
@@ -22,7 +23,6 @@ from forge.sandbox.models import Command, End
 from forge.sandbox.owner import Owner, owner_for
 from forge.sandbox.processes import count_tasks_of, kill_tree
 from forge.sandbox.registry import Door
-from forge.sandbox.removing import clear_away
 from forge.sandbox.starting import start
 from forge.sandbox.supervisor import Ending, Running, Supervisor, not_started
 from forge.sandbox.thread import Stop

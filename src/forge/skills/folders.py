@@ -7,7 +7,7 @@ killed writer has left is put right by whoever comes next.
 
 import fcntl
 import os
-import shutil
+import secrets
 import stat
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge.errors import Conflict, ForgeError, Invalid, NotFound, TooLarge
+from forge.kernel.removing import clear_away
 from forge.skills.contents import (
     MAX_BYTES,
     MAX_FILE_BYTES,
@@ -153,11 +154,11 @@ class SkillFolders:
         checked_name(name)
         with self._writing() as (root, _):
             try:
-                os.rename(name, _GONE + name, src_dir_fd=root, dst_dir_fd=root)
+                gone = _set_aside(name, root)
             except FileNotFoundError as error:
                 raise missing(name) from error
             os.fsync(root)
-            _remove(_GONE + name, root)
+            _remove(gone, root)
 
     def _look(self, files: Files | None, name: str) -> Seen | ForgeError | None:
         try:
@@ -343,24 +344,35 @@ def _put_right(root: int) -> None:
             os.rename(name, own, src_dir_fd=root, dst_dir_fd=root)
             os.fsync(root)
         else:
-            _remove(name, root)
+            _remove(name if name.startswith(_GONE) else _set_aside(name, root), root)
+
+
+def _set_aside(name: str, root: int) -> str:
+    """Under a name that nobody needs again, should it stay there."""
+    gone = _GONE + secrets.token_hex(8)
+    os.rename(name, gone, src_dir_fd=root, dst_dir_fd=root)
+    return gone
 
 
 def _exists(name: str, root: int) -> bool:
+    return _mode(name, root) is not None
+
+
+def _mode(name: str, root: int) -> int | None:
     try:
-        os.stat(name, dir_fd=root, follow_symlinks=False)
+        return os.stat(name, dir_fd=root, follow_symlinks=False).st_mode
     except FileNotFoundError:
-        return False
-    return True
+        return None
 
 
 def _remove(name: str, root: int) -> None:
-    """A directory with all that is in it; of a link only the link."""
-    with suppress(FileNotFoundError):
-        try:
-            os.unlink(name, dir_fd=root)
-        except (IsADirectoryError, PermissionError):  # macOS says the latter
-            shutil.rmtree(name, dir_fd=root)
+    """A directory with all that is in it; of a link only the link. No reader looks at it any more, so one that cannot
+    be removed is in nobody's way."""
+    mode = _mode(name, root)
+    if mode is not None and stat.S_ISDIR(mode):
+        clear_away(Path(name), f"what is left of a skill ({name})", above=root)
+    elif mode is not None:
+        os.unlink(name, dir_fd=root)
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from forge.errors import Denied, Invalid, NotFound, TooLarge
+from forge.kernel.removing import remove_tree
 from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Command, End, Outcome
-from forge.sandbox.removing import remove_tree
 from forge.sandbox.toolchain import toolchain
 from forge.skills.execution import MAX_OUTPUT, MB, Ended, HostError, RunEnd, RunLimits
 from forge.skills.host.commands import ENDS, WITH_INPUT, limits_for

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from forge.errors import Denied
-from forge.sandbox.removing import remove_tree
+from forge.kernel.removing import remove_tree
 from forge.sandbox.walking import walk
 from forge.workspace.errors import QuotaExceeded
 from forge.workspace.files import Files

@@ -10,27 +10,27 @@ import secrets
 import stat
 from pathlib import Path
 
-from forge.sandbox.walking import FOLDER
-
 log = logging.getLogger(__name__)
 
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 OPEN_TO_US = 0o700
 PREFIX = f".moved-{secrets.token_hex(8)}-"
 """Nobody else has such a name."""
 
 
-def clear_away(top: Path, what: str) -> None:
+def clear_away(top: Path, what: str, *, above: int | None = None) -> None:
     """As `remove_tree`, for those whose work is done: what stays is said in the log."""
     try:
-        remove_tree(top)
+        remove_tree(top, above=above)
     except OSError as error:
         log.warning("%s could not be removed: %s", what, error)
 
 
-def remove_tree(top: Path) -> None:
-    """What cannot be removed stays; then the folder itself does too, and that is raised."""
-    top.chmod(OPEN_TO_US)
-    fd = os.open(top, FOLDER)
+def remove_tree(top: Path, *, above: int | None = None) -> None:
+    """What cannot be removed stays; then the folder itself does too, and that is raised. A relative path
+    begins in the folder `above`."""
+    os.chmod(top, OPEN_TO_US, dir_fd=above)
+    fd = os.open(top, FOLDER, dir_fd=above)
     try:
         numbers = itertools.count()
         while folders := [name for name in os.listdir(fd) if _is_folder_now(name, fd)]:  # noqa: PTH208
@@ -38,7 +38,7 @@ def remove_tree(top: Path) -> None:
                 _empty(name, fd, numbers)
     finally:
         os.close(fd)
-    top.rmdir()
+    os.rmdir(top, dir_fd=above)
 
 
 def _is_folder_now(name: str, above: int) -> bool:
