@@ -244,6 +244,31 @@ test("conversations are searched, and a found message is one step away", async (
   await waitFor(() => expect(document.activeElement).toHaveAttribute("data-id", "a1"));
 });
 
+test("a message on another branch is gone to, and its branch is asked for once", async () => {
+  const requests = served({
+    [`PATCH ${SESSION}`]: () => {
+      messages = [question("q1", null), answer("a9", "q1", "Another", { siblings: ["a1", "a9"] })];
+      return { data: session() };
+    },
+  });
+  openChat(bot(), "/bots/iris/chat/s1#a9");
+  await connect();
+  await waitFor(() => expect(document.activeElement).toHaveAttribute("data-id", "a9"));
+  expect(sent(requests, "PATCH", SESSION)).toHaveLength(1);
+});
+
+test("an address that ends with no message's id is tried once, and the conversation is there", async () => {
+  const errors = [{ code: "not_found", message: "There is no message main." }];
+  const requests = served({ [`PATCH ${SESSION}`]: { status: 404, errors } });
+  openChat(bot(), "/bots/iris/chat/s1#main");
+  await connect();
+  expect(await log()).toHaveTextContent("A willow.");
+  await waitFor(() => expect(sent(requests, "PATCH", SESSION)).toHaveLength(1));
+  tell(answered(1, answer("a1", "q1", "An oak.")));
+  await waitFor(async () => expect(await log()).toHaveTextContent("An oak."));
+  expect(sent(requests, "PATCH", SESSION)).toHaveLength(1);
+});
+
 test("a conversation is deleted after a question, and the page begins a new one", async () => {
   const requests = served({ [`DELETE ${SESSION}`]: { data: session() } });
   const { history } = openChat(bot());

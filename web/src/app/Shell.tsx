@@ -49,8 +49,13 @@ export function Shell() {
   );
   return (
     <div className={FRAME}>
+      {/* biome-ignore lint/a11y/useValidAnchor: it does lead there; not by the address, whose # may mean something to the page */}
       <a
         href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
         className="absolute top-2 left-2 z-60 -translate-y-12 rounded-md bg-ink px-3 py-1 text-bg focus:translate-y-0"
       >
         Skip to the content

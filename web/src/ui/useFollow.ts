@@ -1,6 +1,7 @@
 import {
   type KeyboardEvent,
   type RefObject,
+  useCallback,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -28,7 +29,8 @@ export function useFollow(box: RefObject<HTMLElement | null>, extent: number) {
     const element = box.current;
     if (element) setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < AT_END_PX);
   };
-  const hold = () => setFollowing(false);
+  const hold = useCallback(() => setFollowing(false), []);
+  const follow = useCallback(() => setFollowing(true), []);
   const gestures = {
     onWheel: (event: WheelEvent) => (event.deltaY < 0 ? hold() : settle()),
     onKeyDown: (event: KeyboardEvent) => UPWARD_KEYS.includes(event.key) && hold(),
@@ -36,7 +38,7 @@ export function useFollow(box: RefObject<HTMLElement | null>, extent: number) {
     onPointerUp: settle,
     onTouchMove: settle,
   };
-  return { isFollowing, follow: () => setFollowing(true), hold, gestures };
+  return { isFollowing, follow, hold, gestures };
 }
 
 function toEnd(element: HTMLElement | null): void {

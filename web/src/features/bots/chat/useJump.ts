@@ -12,12 +12,18 @@ type Options = {
 /** An address may end with the id of a message: go there once, on whichever branch it is. */
 export function useJump({ box, messages, show, hold }: Options): string {
   const target = useRouterState({ select: ({ location }) => location.hash });
+  const asked = useRef("");
   const arrived = useRef("");
   const isHere = messages.some(({ id }) => id === target);
   const isRead = messages.length > 0;
   useEffect(() => {
     if (!target || !isRead || arrived.current === target) return;
-    if (!isHere) return show(target);
+    if (!isHere) {
+      // Once: an id that no branch has would be asked for again and again.
+      if (asked.current !== target) show(target);
+      asked.current = target;
+      return;
+    }
     arrived.current = target;
     hold();
     const element = box.current?.querySelector<HTMLElement>(`[data-id="${CSS.escape(target)}"]`);
