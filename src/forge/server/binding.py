@@ -10,6 +10,7 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen()  # only who listens has it: until then another process may bind the same
     except OSError:
         listener.close()
         raise
