@@ -215,6 +215,26 @@ async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
             await asyncio.sleep(0.02)
 
 
+async def test_what_is_required_and_has_a_default_need_not_be_given(bench: Bench):
+    inputs = {"topic": {"required": True, "default": "tides"}}
+    run = await bench.run(
+        "with", [step("w", "wait", seconds=0)], inputs=inputs, outputs={"of": "{{ inputs.topic }}"}
+    )
+    assert (run["status"], run["output"]) == ("completed", {"of": "tides"})
+
+
+async def test_one_too_many_ends_the_oldest_and_no_other(bench: Bench):
+    limits = {"concurrency": 2, "concurrency_policy": "cancel_previous"}
+    await bench.create("two", [step("ok", "approval", prompt="?")], **limits)
+    runs: list[str] = []
+    for _ in range(3):
+        runs.append(await bench.trigger("two"))
+        await bench.until(runs[-1], "waiting")
+    assert (await bench.until(runs[0]))["status"] == "cancelled"
+    left = [(await bench.ask("GET", f"/workflow-runs/{run_id}"))["status"] for run_id in runs[1:]]
+    assert left == ["waiting", "waiting"]
+
+
 async def test_a_retry_takes_its_turn_like_any_other_run(bench: Bench):
     asks = step("ok", "approval", "done", prompt="?", on_reject="fail")
     await bench.create("one", [step("done", "wait", seconds=0), asks], concurrency=1)

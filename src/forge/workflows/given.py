@@ -40,7 +40,7 @@ def read_inputs(definition: Definition, payload: JsonValue) -> dict[str, Any]:
     found: dict[str, Any] = {}
     problems: list[str] = []
     for name, declared in definition.inputs.items():
-        if name not in given and declared.required:
+        if name not in given and declared.required and declared.default is None:
             problems.append(f"{name} is missing")
             continue
         value = given.get(name, declared.default)

@@ -148,7 +148,8 @@ class WorkflowKind:
             return
         before = await self._before(loaded.row)
         if loaded.definition.concurrency_policy is ConcurrencyPolicy.CANCEL_PREVIOUS:
-            for run_id in before:
+            too_many = max(0, len(before) - limit + 1)
+            for run_id in before[:too_many]:
                 await cancel(context.account_id, run_id, f"run {context.run_id}")
             return
         if len(before) < limit:

@@ -90,6 +90,8 @@ def test_a_phrase_means_what_it_says(phrase: str, cron: str):
         "daily at 9am and 5:30pm",
         "every 0 minutes",
         "every 400 days",
+        "every 99999999 hours",
+        "every 999999999 weeks",
         "every 3 months",
         "every someday at 9am",
         "on the 32nd at 9am",

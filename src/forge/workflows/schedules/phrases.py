@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_LONGEST_S = 366 * 86_400
 _UNITS = {"second": 1, "minute": 60, "hour": 3600}
+_DAYS = {"day": 1, "week": 7}
 _WHOLE = {
     "minutely": "0 * * * * *",
     "every minute": "0 * * * * *",
@@ -68,10 +70,9 @@ def read_phrase(text: str) -> Fields | Every | None:
 def _every(count: int, unit: str) -> Every | None:
     if not count:
         return None
-    if unit in _UNITS:
-        return Every(timedelta(seconds=count * _UNITS[unit]), is_calendar=False)
-    days = count * (7 if unit == "week" else 1)
-    return Every(timedelta(days=days), is_calendar=True) if days <= 366 else None
+    is_calendar = unit not in _UNITS
+    seconds = count * (_DAYS[unit] * 86_400 if is_calendar else _UNITS[unit])
+    return Every(timedelta(seconds=seconds), is_calendar=is_calendar) if seconds <= _LONGEST_S else None
 
 
 def _at_times(words: str) -> Fields | None:
