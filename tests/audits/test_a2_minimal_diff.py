@@ -175,6 +175,73 @@ class TestSize:
         assert verdict(look(repository)) == (Verdict.ERROR, [("broken-config", "forge.json")])
 
 
+class TestRules:
+    """Nobody switches off what a change is judged by without being told."""
+
+    @pytest.fixture
+    def governed(self, tmp_path: Path) -> Repository:
+        return make_repository(tmp_path / "governed", {"Contracts/boundaries.json": "{}\n", "a.py": "1\n"})
+
+    def test_a_new_configuration_that_ignores_everything_is_told(self, repository: Repository):
+        repository.write({"forge.json": '{"audit": {"ignore": ["**"]}}', "b.py": "import requests\n"})
+        told = (Verdict.WARN, [("policy-changed", "forge.json")])
+        assert verdict(look(repository, "forge.json", "b.py")) == told
+
+    def test_a_new_configuration_that_asks_nothing_of_the_checks_is_only_noted(self, repository: Repository):
+        repository.write({"forge.json": '{"backend": {"language": "python"}}'})
+        assert verdict(look(repository)) == (Verdict.PASS, [("policy-changed", "forge.json")])
+
+    def test_a_first_configuration_before_the_first_commit_is_nobodys_matter(self, tmp_path: Path):
+        empty = make_repository(tmp_path / "empty")
+        empty.write({"forge.json": '{"audit": {"ignore": ["**"]}}'})
+        assert verdict(look(empty)) == (Verdict.PASS, [])
+
+    def test_a_new_baseline_is_told(self, repository: Repository):
+        repository.write({"Forge/Contracts/audit_baseline.json": '{"findings": []}', "b.py": "c\n"})
+        told = [("policy-changed", "Forge/Contracts/audit_baseline.json")]
+        assert verdict(look(repository)) == (Verdict.WARN, told)
+
+    def test_new_boundaries_only_forbid_more(self, repository: Repository):
+        repository.write(
+            {"Forge/Contracts/boundaries.json": "{}", "Forge/Contracts/physics.yaml": "paths: {}"}
+        )
+        assert verdict(look(repository)) == (Verdict.PASS, [])
+
+    def test_a_folder_that_takes_the_place_of_the_contracts_fails(self, governed: Repository):
+        governed.write({"Forge/Contracts/notes.md": "n\n"})
+        assert [(found.rule, found.severity, found.message) for found in look(governed).found] == [
+            (
+                "policy-changed",
+                Severity.WARN,
+                "Forge/Contracts is where the rules are read from now, instead of Contracts.",
+            ),
+            (
+                "policy-removed",
+                Severity.FAIL,
+                "Contracts/boundaries.json counts no more: the rules are read from Forge/Contracts now.",
+            ),
+        ]
+
+    def test_rules_that_are_gone_are_told_although_the_folder_is_another_one_now(self, tmp_path: Path):
+        files = {"Forge/Contracts/boundaries.json": "{}\n", "a.py": "1\n"}
+        repository = make_repository(tmp_path / "moved", files)
+        (repository.path / "Forge/Contracts/boundaries.json").unlink()
+        repository.write({"Contracts/notes.md": "n\n"})
+        claims = ("Forge/Contracts/boundaries.json", "Contracts/notes.md")
+        told = [("policy-removed", "Forge/Contracts/boundaries.json"), ("policy-changed", None)]
+        assert verdict(look(repository)) == (Verdict.FAIL, told)
+        assert verdict(look(repository, *claims)) == (Verdict.WARN, told)
+
+    def test_contracts_that_move_as_planned_are_not_called_gone(self, governed: Repository):
+        governed.write({"Contracts/boundaries.json": TEXT})
+        governed.commit()
+        (governed.path / "Forge").mkdir()
+        governed.git("mv", "Contracts", "Forge/Contracts")
+        move = "Contracts/boundaries.json=>Forge/Contracts/boundaries.json"
+        told = [("policy-changed", "Forge/Contracts/boundaries.json"), ("policy-changed", None)]
+        assert verdict(look(governed, move)) == (Verdict.WARN, told)
+
+
 def test_a_binary_and_a_submodule_change_is_examined(repository: Repository, tmp_path: Path):
     lib = make_repository(tmp_path / "lib", {"l.py": "l\n"})
     repository.git("submodule", "--quiet", "add", str(lib.path), "lib")

@@ -277,3 +277,10 @@ def test_the_map_of_names_is_sound():
         d for values in names.modules.values() for d in values if d != d.lower() or "_" in d or "." in d
     ]
     assert all(values for values in names.modules.values())
+
+
+def test_code_that_is_all_ignored_is_not_called_none():
+    snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "app.py": "import requests\n"})
+    assert CHECK.examine(snapshot).skipped == (
+        "audit.ignore leaves out all there is of Python, JavaScript and TypeScript"
+    )

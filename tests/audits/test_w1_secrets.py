@@ -163,3 +163,8 @@ def test_a_thousand_secrets_are_enough() -> None:
 def test_odd_names_and_bytes_are_no_obstacle() -> None:
     name = b"na\xefve\n.py".decode("utf-8", "surrogateescape")
     assert verdict({name: b"\xff\xfe '" + TOKEN.encode() + b"'\n"}) is Verdict.WARN
+
+
+def test_lines_that_are_all_ignored_are_not_called_none() -> None:
+    snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "a.py": f"{TOKEN}\n"})
+    assert CHECK.examine(snapshot).skipped == "audit.ignore leaves out every line that was added"

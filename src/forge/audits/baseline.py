@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forge.audits.models import Finding, Known, Severity
 from forge.audits.paths import shown
+from forge.audits.project import Governance
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.kernel.misfit import first_misfit
 
@@ -53,12 +54,12 @@ class Baseline:
         return Known(since=found.since, until=found.until, reason=shown(found.reason))
 
 
-def baseline_path(snapshot: Snapshot) -> str:
-    return snapshot.governance.path("Contracts", NAME)
+def baseline_path(governance: Governance) -> str:
+    return governance.path("Contracts", NAME)
 
 
 def read_baseline(snapshot: Snapshot) -> Baseline:
-    path = baseline_path(snapshot)
+    path = baseline_path(snapshot.governance)
     entry = snapshot.tree.entries.get(path)
     if entry is None:
         return Baseline({})

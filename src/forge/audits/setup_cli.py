@@ -82,7 +82,7 @@ def baseline(path: Path, expires: str, reason: str, only: str | None) -> None:
                 f"{', '.join(sorted(unfit))}: about one change only; there is nothing to accept for later."
             )
         with working("Auditing…"), Auditor(data_dir()).open(path, AuditRequest()) as snapshot:
-            before, name = read_baseline(snapshot), baseline_path(snapshot)
+            before, name = read_baseline(snapshot), baseline_path(snapshot.governance)
             if before.problem is not None:
                 raise Invalid(f"{before.problem}.", hint="Correct it, or remove it to begin a new one.")
             report = audit(snapshot, checks, at=now())

@@ -8,6 +8,7 @@ from forge.audits.memory import HEAD, MemoryCommits, snapshot_of
 from forge.audits.snapshot import Change, ChangeKind, Entry, Kind, Snapshot, Tree
 
 _OLD = "def greet(name):\n    return name\n"
+_IGNORE = '{"audit": {"ignore": ["**"]}}'
 _LIMIT = '{"audit": {"most_changed_lines": 3}}'
 
 
@@ -101,6 +102,27 @@ FIXTURES = (
         lambda: snapshot_of({"a.py": "2\n"}, base={"Forge/Contracts/boundaries.json": "{}", "a.py": "1\n"}),
         "FAIL",
         ("policy-removed",),
+    ),
+    Fixture(
+        "rules of its own that a change brings along",
+        lambda: snapshot_of({"forge.json": _IGNORE, "a.py": "2\n"}, base={"a.py": "1\n"}),
+        "WARN",
+        ("policy-changed",),
+    ),
+    Fixture(
+        "a project that begins to say something about itself",
+        lambda: snapshot_of({"forge.json": '{"project_name": "shop"}', "a.py": "1\n"}, base={"a.py": "1\n"}),
+        "PASS",
+        ("policy-changed",),
+    ),
+    Fixture(
+        "rules that another folder puts out of force",
+        lambda: snapshot_of(
+            {"Contracts/boundaries.json": "{}", "Forge/Contracts/notes.md": "n\n"},
+            base={"Contracts/boundaries.json": "{}"},
+        ),
+        "FAIL",
+        ("policy-changed", "policy-removed"),
     ),
     Fixture("a repository in the project", lambda: _nested(""), "WARN", ("other-repository",)),
     Fixture(

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from forge.audits.baseline import baseline_path
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.a2_fixtures import FIXTURES
+from forge.audits.checks.a2_policy import policy_found
 from forge.audits.claims import RENAME, write_claim
 from forge.audits.models import Severity
 from forge.audits.paths import shown
@@ -24,8 +24,8 @@ Looks at what differs from the base, committed, staged, changed and new alike; e
 | `too-large` | fail | more lines were added and removed than `audit.most_changed_lines` in `forge.json` allows |
 | `blank-only` | warn | nothing but blanks and empty lines differ |
 | `line-ends` | warn | nothing but the line ends differ: every line is touched, and none changed |
-| `policy-removed` | fail | `boundaries.json`, `physics.yaml`, `forge.json` or the baseline is gone, and nobody claims that |
-| `policy-changed` | warn | one of them changed together with what it judges |
+| `policy-removed` | fail | `boundaries.json`, `physics.yaml`, `forge.json` or the baseline is gone, and nobody claims that; or it is there and counts no more, as the contracts are in another folder now |
+| `policy-changed` | warn | one of them changed together with what it judges; the contracts are in another folder now; `forge.json` or the baseline is new. A note when a new `forge.json` says nothing in `audit` |
 | `other-repository` | warn | what changed is a repository of its own, so no check sees into it; a note when `.gitmodules` names it |
 | `mode-only` | note | a file became executable or stopped being so |
 | `broken-config` | error | `forge.json` cannot be read, so nobody knows what it allows |
@@ -46,7 +46,7 @@ def examine(snapshot: Snapshot) -> Examination:
     found = [
         *_renames(snapshot, changes),
         *_too_large(snapshot, changes),
-        *_policy(snapshot, changes),
+        *policy_found(snapshot, changes),
         *_repositories(snapshot, changes),
         *(one for change in changes for one in _churn(snapshot, change)),
     ]
@@ -94,36 +94,6 @@ def _too_large(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]
             fix=f"Split the change, or raise audit.most_changed_lines in {CONFIG} with a reason.",
             subject="most_changed_lines",
         )
-
-
-def _policy(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]:
-    """Whoever changes the rules in the same breath may be changing them to pass."""
-    if snapshot.base is None:
-        return
-    policy = {CONFIG, snapshot.governance.boundaries, snapshot.governance.physics, baseline_path(snapshot)}
-    claimed = snapshot.claims.files if snapshot.claims else frozenset[str]()
-    for change in changes:
-        for path in policy & set(change.paths):
-            if path not in snapshot.tree.entries:
-                severity = Severity.WARN if path in claimed else Severity.FAIL
-                yield _policy_found(
-                    "policy-removed", severity, path, "is gone: what it forbade is allowed now"
-                )
-            elif change.kind is not ChangeKind.ADDED:
-                what = "changed together with what it judges"
-                yield _policy_found("policy-changed", Severity.WARN, path, what)
-
-
-def _policy_found(rule: str, severity: Severity, path: str, what: str) -> Found:
-    return Found(
-        rule=rule,
-        severity=severity,
-        message=f"{path} {what}.",
-        fix="Change the rules in a change of their own, which somebody reads.",
-        path=path,
-        subject=path,
-        why="A change that rewrites the rules it is judged by passes whatever it does.",
-    )
 
 
 def _repositories(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Found]:

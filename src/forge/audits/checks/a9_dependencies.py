@@ -37,6 +37,7 @@ _RULES = {
     Standing.TYPES_ONLY: ("types-only", Severity.NOTE),
 }
 _NOTHING = "there is no Python, JavaScript or TypeScript"
+_ALL_IGNORED = "audit.ignore leaves out all there is of Python, JavaScript and TypeScript"
 _PYTHON = (".py", ".pyi")
 MOST_NAMED = 8
 
@@ -55,11 +56,13 @@ class _Audit:
         self._open: tuple[str, list[str]] = ("", [])
 
     def run(self) -> Examination:
-        facts = {path: one for path, one in facts_of(self._snapshot).items() if not self._is_ignored(path)}
+        every = facts_of(self._snapshot)
+        facts = {path: one for path, one in every.items() if not self._is_ignored(path)}
         found = [*self._missing_manifest(), *self._broken_manifests()]
         found += self._unread(facts)
         found += self._told(self._needs(facts))
-        return examined(sorted(found, key=_order), len(facts), "files", nothing=_NOTHING)
+        nothing = _ALL_IGNORED if every else _NOTHING
+        return examined(sorted(found, key=_order), len(facts), "files", nothing=nothing)
 
     def _missing_manifest(self) -> Iterator[Found]:
         if self._named is not None and self._named not in self._snapshot.tree.entries:

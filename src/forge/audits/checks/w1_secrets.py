@@ -48,7 +48,7 @@ def examine(snapshot: Snapshot) -> Examination:
     lines = _lines(snapshot)
     unread = _unread(snapshot)
     if not lines:
-        return skip(f"no line was added{unread}", _UNIT)
+        return skip(f"{_nothing(snapshot)}{unread}", _UNIT)
     all_leaks = leaks(lines)
     found = [_found(leak) for leak in islice(all_leaks, MOST)]
     left = sum(1 for _ in all_leaks)
@@ -62,6 +62,12 @@ def _lines(snapshot: Snapshot) -> Sequence[AddedLine]:
     if not ignored:
         return snapshot.added_lines
     return [line for line in snapshot.added_lines if line.path not in ignored]
+
+
+def _nothing(snapshot: Snapshot) -> str:
+    return (
+        "audit.ignore leaves out every line that was added" if snapshot.added_lines else "no line was added"
+    )
 
 
 def _unread(snapshot: Snapshot) -> str:
