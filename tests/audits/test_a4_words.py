@@ -159,10 +159,14 @@ def test_a_type_in_quotes_is_code(text: str, lines: list[int]) -> None:
     [
         ("app/a.py", "import os; eval(1)\n"),
         ("app/a.py", "\uff45\uff56\uff41\uff4c(1)\n"),
+        ("app/a.py", "\ufeff\uff45\uff56\uff41\uff4c(1)\n"),
+        ("app/a.py", 'a = "\uff02"\neval(1)\nb = "\uff02"\n'),
+        ("app/a.py", 'a = "\uff3c"\neval(1)\nb = ""\n'),
+        ("app/a.py", "# coding: shift_jis\na = 'ソ'\neval(1)\nb = 'ソ'\n".encode("shift_jis")),
         ("app/a.js", "// \0\neval(1)\n"),
     ],
 )
-def test_no_way_of_writing_hides_a_call(path: str, code: str) -> None:
+def test_no_way_of_writing_hides_a_call(path: str, code: str | bytes) -> None:
     rule = {"pattern": "eval", "reason": "never"}
     layers = [{"name": "all", "glob": "app/**", "forbidden": [rule]}]
     snapshot = snapshot_of({"Forge/Contracts/boundaries.json": json.dumps({"layers": layers}), path: code})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forge.audits.facts.analyzer import FACTS
-from forge.audits.facts.models import Import
+from forge.audits.facts.models import FileFacts, Import
 
 
 def imports(code: str | bytes) -> list[Import]:
@@ -334,6 +334,24 @@ def test_a_broken_file_says_where_and_keeps_its_imports(code: bytes, line: int, 
 def test_another_encoding_is_read_as_declared() -> None:
     code = "# coding: shift_jis\nx = 'ソ'\nimport a\n".encode("shift_jis")
     assert imports(code) == [Import("a", 3)]
+
+
+@pytest.mark.parametrize(
+    "text", ["\uff02", "\uff07\uff07\uff07", "\uff3c", "日本\uff02語", "\uff03", "\u2024"]
+)
+def test_a_character_in_a_text_stays_what_it_is(text: str) -> None:
+    code = f'a = "{text}"\nimport requests\nb = "{text}"\n'
+    assert FACTS(".py", code.encode()) == FileFacts(
+        imports=(Import("requests", 2),), bound=(("requests", "requests", ""),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "module"),
+    [("import \uff41\U0001d41b", "ab"), ("import cafe\u0301", "café")],
+)
+def test_names_are_read_in_their_normal_form(code: str, module: str) -> None:
+    assert FACTS(".py", code.encode()).imports == (Import(module, 1),)
 
 
 def test_the_standard_library_imports_what_the_interpreter_says() -> None:

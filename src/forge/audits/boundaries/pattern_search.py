@@ -1,8 +1,8 @@
 """Where the text rules of a layer are broken in the code of one file; kept by content and by the rules' hash."""
 
 import builtins
+import codecs
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,11 +17,12 @@ from forge.audits.boundaries.own_names import OwnNames
 from forge.audits.boundaries.plain_code import without_comments
 from forge.audits.facts.code import read_code
 from forge.audits.facts.models import LANGUAGES, Language
+from forge.audits.facts.python_source import as_python_reads
 from forge.kernel.hashing import hash_json
 
 _engine: Any = re2
 
-_VERSION = 4
+_VERSION = 5
 _PYTHON_IMPORT = _engine.compile(
     rb"(?m)(?:^|[;:])[ \t]*"
     rb"(?:from\b[.\w \t\\\r\n]+?\bimport\b[ \t\\\r\n]*(?:\([^()]*\)?|[^\n;]*)|import\b[^\n;]*)"
@@ -122,10 +123,10 @@ class Source:
 
 
 def as_read(suffix: str, data: bytes) -> bytes:
-    """As the language reads it: a NUL in a comment hides nothing, and Python reads names as NFKC has them."""
-    if LANGUAGES.get(suffix) is Language.PYTHON and not data.isascii():
-        text = unicodedata.normalize("NFKC", data.decode("utf-8", "surrogateescape"))
-        data = text.encode("utf-8", "surrogateescape")
+    """As the language reads it: neither a NUL in a comment nor the mark of an encoding hides anything."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if LANGUAGES.get(suffix) is Language.PYTHON:
+        data = as_python_reads(data)
     return data.replace(b"\0", b" ") if suffix in LANGUAGES else data
 
 

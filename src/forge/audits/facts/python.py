@@ -2,7 +2,6 @@
 
 import ast
 import re
-import unicodedata
 import warnings
 
 from tree_sitter import Node
@@ -11,12 +10,8 @@ from forge.audits.facts.models import FileFacts
 from forge.audits.facts.parsing import Grammar, broken_line, parse, same_length
 from forge.audits.facts.python_imports import imports_of
 from forge.audits.facts.python_routes import routes_of
+from forge.audits.facts.python_source import as_python_reads, disguised_line
 
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_CODECS = re.compile(
-    r"(utf-?8(-sig)?|ascii|us-ascii|latin-?1|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5)$",
-    re.I,
-)
 _MOST_SECOND_OPINION = 256 << 10
 _MOST_NESTED = 100
 _AUDITED = "<audited>"
@@ -24,9 +19,9 @@ _AUDITED = "<audited>"
 
 
 def python_facts(data: bytes) -> FileFacts:
-    if (line := _disguised(data)) is not None:
+    if (line := disguised_line(data)) is not None:
         return FileFacts(broken_line=line)
-    source = _source(data)
+    source = same_length(as_python_reads(data))
     root = parse(Grammar.PYTHON, source)
     if root is None:
         return FileFacts(broken_line=1)
@@ -39,40 +34,6 @@ def python_facts(data: bytes) -> FileFacts:
         bound=imports.bound,
         broken_line=_broken_line(root, data, source),
     )
-
-
-def _source(data: bytes) -> bytes:
-    """As UTF-8, and its names as Python reads them (NFKC). What is declared (PEP 263) counts only where it is needed."""
-    if data.isascii():
-        return same_length(data)
-    codec = _declared(data)
-    if codec is not None:
-        try:
-            data = data.decode(codec).encode()
-        except (UnicodeDecodeError, LookupError):
-            return same_length(data)
-    text = unicodedata.normalize("NFKC", data.decode("utf-8", "surrogateescape"))
-    return same_length(text.encode("utf-8", "surrogateescape"))
-
-
-def _declared(data: bytes) -> str | None:
-    """The encoding a file names for itself, with its line in mind: PEP 263 looks at the first two."""
-    _, name = _cookie(data)
-    return name if name is not None and _CODECS.match(name) else None
-
-
-def _disguised(data: bytes) -> int | None:
-    """The line of a declaration with which Python would read other code than anybody sees (UTF-7, unicode_escape)."""
-    line, name = _cookie(data)
-    return line if name is not None and not _CODECS.match(name) else None
-
-
-def _cookie(data: bytes) -> tuple[int, str | None]:
-    for number, line in enumerate(data.split(b"\n", 2)[:2], start=1):
-        match = _CODING.match(line.removeprefix(b"\xef\xbb\xbf")[:200])
-        if match is not None:
-            return number, match[1].decode("ascii", "replace").replace("_", "-")
-    return 0, None
 
 
 def _broken_line(root: Node, data: bytes, source: bytes) -> int | None:
