@@ -129,11 +129,11 @@ async def open_forge(
         store, vault = await _open_store(settings, stack)
         accounts = Accounts(store, vault, address, session_days=settings.session_days)
         events = EventLog(store, telemetry.metrics)
-        catalog, gateway, models = _wire_models(settings, store, vault, telemetry)
-        stack.push_async_callback(gateway.close)
+        catalog, gateway, models = _wire_models(settings, store, vault, telemetry, stack)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
         hands = Hands(gateway, events, store, Sandboxes(Level(settings.sandbox_required)))
         rooms = _wire_rooms(settings, hands, catalog, vault, address)
+        await _tidy(rooms, role)
         await stack.enter_async_context(rooms.skills.crew(is_server=is_server))
         stack.push_async_callback(rooms.workflows.close)
         kinds, keep = rooms.kinds(settings.data_dir), settings.run_retention_days
@@ -225,11 +225,12 @@ async def _check_models(settings: Settings, catalog: Catalog, gateway: Gateway, 
 
 
 def _wire_models(
-    settings: Settings, store: Store, vault: Vault, telemetry: Telemetry
+    settings: Settings, store: Store, vault: Vault, telemetry: Telemetry, stack: AsyncExitStack
 ) -> tuple[Catalog, Gateway, Models]:
     catalog = Catalog(store, vault.resolve, default_models(settings))
     limits = Limits(settings.budget_run_usd, settings.budget_day_usd, settings.budget_server_usd)
     gateway = Gateway(catalog, Money(store, limits), telemetry.metrics)
+    stack.push_async_callback(gateway.close)
     return catalog, gateway, Models(store, catalog, gateway, _last_four_of(vault))
 
 
@@ -257,6 +258,12 @@ def _wire_rooms(
         messages=MessageParts(hands),
         workflows=WorkflowParts(hands, address, settings.data_dir),
     )
+
+
+async def _tidy(rooms: _Rooms, role: Role) -> None:
+    """What a server that was killed has left, before anybody makes more of it."""
+    if role is Role.SERVER:
+        await rooms.workspaces.finish_removals()
 
 
 def _neighbours(rooms: _Rooms, runs: Runs, bots: BotHouse, audits: Audits, vault: Vault) -> Neighbours:

@@ -2,9 +2,11 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.somebody import somebody
 
 from forge.errors import Conflict, Denied, Invalid, NotFound
 from forge.store.engine import Store
+from forge.store.schema import migrate
 from forge.workspace.adoption import check_adoptable
 from forge.workspace.errors import NoSuchPath
 from forge.workspace.history import Author
@@ -36,6 +38,46 @@ async def test_a_workspace_is_made_listed_used_and_removed(workspaces: Workspace
     assert await workspaces.remove("ada", made.id) == made
     assert await workspaces.list("ada") == []
     assert not place.is_dir()
+
+
+async def test_a_workspace_with_a_closed_directory_is_removed():
+    with somebody() as home:
+        store = Store(f"sqlite:///{home / 'forge.db'}")
+        await migrate(store)
+        workspaces = Workspaces(store, home)
+        made = await workspaces.create("ada", "shop")
+        closed = Path(made.path) / "cache"
+        closed.mkdir()
+        (closed / "a.txt").touch()
+        closed.chmod(0o500)
+        await workspaces.remove("ada", made.id)
+        assert list((home / "workspaces").iterdir()) == []
+        await store.close()
+
+
+async def test_a_removal_that_was_cut_short_is_finished_or_undone(workspaces: Workspaces, data_dir: Path):
+    kept, removed = [await workspaces.create("ada", name) for name in ("kept", "removed")]
+    folder = data_dir / "workspaces"
+    (folder / removed.id).rename(folder / "aside")
+    await workspaces.remove("ada", removed.id)
+    (folder / "aside").rename(folder / f".gone-{removed.id}")
+    (folder / kept.id).rename(folder / f".gone-{kept.id}")
+    await workspaces.finish_removals()
+    assert [path.name for path in folder.iterdir()] == [kept.id]
+    assert (await workspaces.open("ada", kept.id)).info == kept
+
+
+async def test_a_workspace_the_database_keeps_keeps_its_files(
+    workspaces: Workspaces, monkeypatch: pytest.MonkeyPatch
+):
+    async def fail(*_: object) -> None:
+        raise ConnectionError
+
+    made = await workspaces.create("ada", "shop")
+    monkeypatch.setattr("forge.workspace.store.delete", fail)
+    with pytest.raises(ConnectionError):
+        await workspaces.remove("ada", made.id)
+    assert (await workspaces.open("ada", made.id)).info == made
 
 
 async def test_an_adopted_directory_stays(workspaces: Workspaces, root: Path, data_dir: Path):

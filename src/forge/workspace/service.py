@@ -1,7 +1,6 @@
 """Workspaces: named directories Forge may work in, each with its files and its history."""
 
 import asyncio
-import shutil
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from weakref import WeakValueDictionary
 from forge.errors import Conflict, NotFound
 from forge.kernel.clock import now
 from forge.kernel.ids import new_id
+from forge.kernel.removing import clear_away
 from forge.store.engine import Store
 from forge.workspace import store
 from forge.workspace.adoption import check_adoptable
@@ -21,6 +21,8 @@ from forge.workspace.models import WorkspaceInfo
 from forge.workspace.store import WorkspaceRow
 
 KEPT_OPEN = 32
+GONE = ".gone-"
+"""Before the id of a workspace: its directory, from when it is to be removed until all of it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +76,23 @@ class Workspaces:
     async def remove(self, account_id: str, workspace_id: str) -> WorkspaceInfo:
         """Forge's own directory goes with all that is in it; an adopted one stays as it is, without its history."""
         info = await self.get(account_id, workspace_id)
-        async with self._store.begin() as tx:
-            await store.delete(tx, account_id, workspace_id)
+        await asyncio.to_thread(self._set_aside, workspace_id)
+        try:
+            async with self._store.begin() as tx:
+                await store.delete(tx, account_id, workspace_id)
+        except BaseException:
+            await asyncio.to_thread(self._put_back, workspace_id)
+            raise
         self._forget(workspace_id)
-        await asyncio.to_thread(self._discard, workspace_id)
+        await asyncio.to_thread(self._clear, workspace_id)
         return info
+
+    async def finish_removals(self) -> None:
+        """What a process that was killed has left of them. For whoever has the data directory to itself."""
+        for workspace_id in await asyncio.to_thread(self._set_aside_ids):
+            async with self._store.read() as tx:
+                is_there = await store.exists(tx, workspace_id)
+            await asyncio.to_thread(self._put_back if is_there else self._clear, workspace_id)
 
     async def open(self, account_id: str, workspace_id: str) -> Workspace:
         info = await self.get(account_id, workspace_id)
@@ -109,8 +123,24 @@ class Workspaces:
             (self._place(row.id) / "tree").mkdir(mode=0o700)
 
     def _discard(self, workspace_id: str) -> None:
+        self._set_aside(workspace_id)
+        self._clear(workspace_id)
+
+    def _set_aside(self, workspace_id: str) -> None:
         with suppress(FileNotFoundError):
-            shutil.rmtree(self._place(workspace_id))
+            self._place(workspace_id).rename(self._place(GONE + workspace_id))
+
+    def _put_back(self, workspace_id: str) -> None:
+        with suppress(FileNotFoundError):
+            self._place(GONE + workspace_id).rename(self._place(workspace_id))
+
+    def _clear(self, workspace_id: str) -> None:
+        gone = self._place(GONE + workspace_id)
+        if gone.exists():
+            clear_away(gone, f"what is left of a workspace ({gone})")
+
+    def _set_aside_ids(self) -> tuple[str, ...]:
+        return tuple(path.name.removeprefix(GONE) for path in self._place("").glob(f"{GONE}*"))
 
     def _forget(self, workspace_id: str) -> None:
         self._open.pop(workspace_id, None)

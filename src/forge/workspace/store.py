@@ -30,6 +30,12 @@ async def find(tx: Tx, account_id: str, workspace_id: str) -> WorkspaceRow | Non
     return WorkspaceRow(*row) if row else None
 
 
+async def exists(tx: Tx, workspace_id: str) -> bool:
+    """Whoever's it is."""
+    statement = sa.select(workspaces.c.id).where(workspaces.c.id == workspace_id)
+    return (await tx.execute(statement)).one_or_none() is not None
+
+
 async def list_all(tx: Tx, account_id: str) -> list[WorkspaceRow]:
     found = await tx.execute(_own(account_id).order_by(workspaces.c.name))
     return [WorkspaceRow(*row) for row in found]
