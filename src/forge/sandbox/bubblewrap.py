@@ -10,7 +10,7 @@ from pathlib import Path
 from forge.sandbox.binding import takes_descriptors
 from forge.sandbox.bwrap_process import BwrapProcess
 from forge.sandbox.models import Command, End, Level
-from forge.sandbox.placeholders import Placeholders
+from forge.sandbox.placeholders import placeholders
 from forge.sandbox.registry import Door, Registries
 from forge.sandbox.running import Backend
 from forge.sandbox.supervisor import Ending, Supervisor, not_started
@@ -33,7 +33,6 @@ class Bubblewrap(Backend):
     def __init__(self, program: Path, level: Level, registries: Registries) -> None:
         super().__init__(level, registries)
         self._program = program
-        self._placeholders = Placeholders()
 
     @cached_property
     def _takes_descriptors(self) -> bool:
@@ -41,8 +40,8 @@ class Bubblewrap(Backend):
 
     def _run(self, command: Command, door: Door | None, stop: Stop) -> Ending:
         with ExitStack() as stack:
-            stack.enter_context(self._placeholders.put(command.workdir, command.protected))
             try:
+                stack.enter_context(placeholders(command.workdir, command.protected))
                 process = stack.enter_context(
                     BwrapProcess(self._program, command, door, by_descriptor=self._takes_descriptors)
                 )
