@@ -215,6 +215,48 @@ def test_a_broken_manifest_among_the_props_of_tests_is_a_note():
     assert [(one.rule, one.severity) for one in found] == [("broken-manifest", Severity.NOTE)]
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tests/fixtures/bad/pyproject.toml": "[project"},
+        {"tests/bad/pyproject.toml": "[project"},
+        {"vendor/bad/pyproject.toml": "[project"},
+        {"forge.json": '{"audit": {"ignore": ["pyproject.toml"]}}', "pyproject.toml": "[project"},
+    ],
+)
+def test_a_broken_manifest_that_is_no_error_hides_nothing(more: Files):
+    files: Files = {"backend/requirements.txt": "", "src/app.py": "import requests\n", **more}
+    verdict, found = look(files)
+    assert verdict is Verdict.FAIL
+    told = [(one.rule, one.path) for one in found if one.severity is not Severity.NOTE]
+    assert told == [("undeclared", "src/app.py")]
+
+
+def test_a_manifest_that_tests_share_with_the_project_is_an_error_when_it_is_broken():
+    files: Files = {"requirements-dev.txt": "-r tests/reqs.txt\n", "tests/reqs.txt": b"\xff\xff"}
+    verdict, found = look({**files, "tests/test_app.py": "import rocket\n"})
+    assert (verdict, [(one.rule, one.path) for one in found]) == (
+        Verdict.ERROR,
+        [("broken-manifest", "tests/reqs.txt")],
+    )
+
+
+@pytest.mark.parametrize("folder", ["packages/a", "tests/fixtures/a", "tests"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[project]\nname = "a"\n[tool.deptry]\nignore = ["DEP001", "DEP003"]\n',
+        '[tool.deptry]\nknown_first_party = ["requests"]\n',
+        '[project]\nname = "requests"\n',
+    ],
+)
+def test_what_a_manifest_says_of_imports_counts_where_it_is_seen(folder: str, text: str):
+    files: Files = {"packages/b/requirements.txt": "", "packages/b/app.py": "import requests\n"}
+    verdict, found = look({**files, f"{folder}/pyproject.toml": text})
+    assert (verdict, [one.rule for one in found]) == (Verdict.FAIL, ["undeclared"])
+    assert look({**files, "pyproject.toml": text}) == (Verdict.PASS, [])
+
+
 @pytest.mark.parametrize("config", ["{", '{"audit": {"ignore": ["[z-a]"]}}', '{"audit": {"unknown": 1}}'])
 def test_settings_that_cannot_be_read_are_an_error(config: str):
     verdict, found = look({"forge.json": config, "app.py": "import requests\n"})
@@ -229,6 +271,14 @@ def test_a_comment_turns_a_finding_into_a_note():
     verdict, found = look({"requirements.txt": "", "app.py": code})
     assert verdict is Verdict.FAIL
     assert [(one.rule, one.line) for one in found] == [("allowed", 1), ("allowed", 2), ("undeclared", 3)]
+
+
+def test_a_comment_counts_where_there_is_no_manifest():
+    verdict, found = look({"app.py": "import requests  # forge: allow-import\n"})
+    assert (verdict, [(one.rule, one.line) for one in found]) == (Verdict.PASS, [("allowed", 1)])
+    verdict, found = look({"app.py": "import rocket  # forge: allow-import\nimport flask\n"})
+    assert verdict is Verdict.FAIL
+    assert [(one.rule, one.line) for one in found] == [("allowed", 1), ("no-manifest", 2)]
 
 
 def test_a_manifest_named_in_settings_has_to_be_there():

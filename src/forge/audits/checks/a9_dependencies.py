@@ -81,11 +81,10 @@ class _Audit:
             if self._is_ignored(source.path):
                 continue
             for problem in source.manifest.problems:
-                is_prop = role_of(source.path) in (Role.TEST, Role.FOREIGN)
                 severity = Severity.ERROR if problem.is_fatal else Severity.WARN
                 yield Found(
                     "broken-manifest" if problem.is_fatal else "unreadable-line",
-                    Severity.NOTE if is_prop else severity,
+                    severity if source.is_shared else Severity.NOTE,
                     f"{source.path} cannot be read: {problem.message}",
                     "Repair it: what it declares cannot be known.",
                     source.path,
@@ -135,15 +134,20 @@ class _Audit:
                 need
                 for path in paths
                 for need in judge.of(path, facts[path])
-                if all(source.is_read for source in need.view.sources)
+                if not any(map(self._is_unknown, need.view.sources))
             ]
             yield from judge.with_doubts(needs) if isinstance(judge, PythonNeeds) else needs
+
+    def _is_unknown(self, source: Source) -> bool:
+        """It cannot be read, and that is an error of its own."""
+        return not source.is_read and source.is_shared and not self._is_ignored(source.path)
 
     def _told(self, needs: Iterable[Need]) -> list[Found]:
         told: list[Found] = []
         homeless: dict[bool, list[Need]] = {}
         for need in self._not_inline(list(needs)):
-            if need.standing is Standing.UNDECLARED and not need.view.sources:
+            is_homeless = need.standing is Standing.UNDECLARED and not need.view.sources
+            if is_homeless and not self._is_allowed(need):
                 homeless.setdefault(need.is_python, []).append(need)
             else:
                 told.append(self._tell(need))

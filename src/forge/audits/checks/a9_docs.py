@@ -5,7 +5,8 @@ DOCS = """
 `importlib.import_module("name")` and `import("name")`; and every manifest: `pyproject.toml` (PEP 621, dependency groups,
 Poetry, PDM, Hatch, uv, Flit, Rye, Pixi), requirement files with what they include, `setup.cfg`, `setup.py` (read, never
 run), `Pipfile`, `environment.yml`, scripts with their own `# /// script`, `package.json`, `deno.json`. A file sees the
-manifests of its own folder and of all folders above; where there are none in sight, all of the tree.
+manifests of its own folder and of all folders above; where there are none in sight, all of the tree, those of tests and
+of copied code aside.
 
 **What counts.**
 
@@ -14,7 +15,7 @@ manifests of its own folder and of all folders above; where there are none in si
 | `undeclared` | FAIL | A package is imported that no manifest in sight declares. That another package happens to bring it along does not help: it may stop any day. |
 | `no-manifest` | FAIL | Packages are imported, and there is no manifest at all. |
 | `missing-manifest` | FAIL | `backend.dependency_file` of `forge.json` is not there. |
-| `broken-manifest` | ERROR | A manifest cannot be read, so nobody can tell what it declares. |
+| `broken-manifest` | ERROR | A manifest cannot be read, so nobody can tell what it declares. A NOTE among tests and copied code. |
 | `unparsable` | ERROR | A changed file is not well-formed from this line on; its imports were compared as far as they could be found. A NOTE if the file is old. |
 | `unexamined` | ERROR | A changed file is larger than 2 MiB. A NOTE if it is old. |
 | `bad-config` | ERROR | `forge.json` cannot be read. |
@@ -32,8 +33,8 @@ about 1,700 packages. Vendored folders, minified and generated files are left al
 
 **How to say otherwise.** In `forge.json`: `audit.import_names` says which package an import comes from,
 `audit.first_party` which names are the project's own although no file shows it, `audit.ignore` which files to leave
-alone. `# forge: allow-import` (or `# deptry: ignore`) in the line turns the finding into a NOTE; `[tool.deptry]` of
-`pyproject.toml` is understood. `forge audit baseline` accepts what is there today.
+alone. `# forge: allow-import` (or `# deptry: ignore`) in the line turns the finding into a NOTE; `[tool.deptry]` of a
+`pyproject.toml` in sight is understood. `forge audit baseline` accepts what is there today.
 
 Whether a declared package exists on the index, and which version is meant, is not looked at: that needs a network. More:
 docs/reference/dependencies.md.

@@ -1,7 +1,7 @@
 """What Python files import without anybody having declared it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,23 +50,34 @@ class _Answer:
     group: Group | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Sayings:
+    """What the manifests in sight say of imports besides what they declare, and the project's own settings."""
+
+    packages: Mapping[str, str]
+    """By import name."""
+    first_party: frozenset[str]
+    ignored: frozenset[str]
+    ignored_dev: frozenset[str]
+    own_names: frozenset[str]
+
+    def is_own(self, module: str) -> bool:
+        top = module.partition(".")[0]
+        if not top.isidentifier() or top in self.first_party or normal(top) in self.own_names:
+            return True
+        return any(
+            module == name or module.startswith(f"{name}.") for name in self.first_party if "." in name
+        )
+
+
 class PythonNeeds:
     def __init__(self, snapshot: Snapshot, manifests: Manifests, modules: PythonModules) -> None:
-        settings = snapshot.project.config
-        peers = [source.manifest.peer for source in manifests.sources]
-        names = [name for s in manifests.sources if s.format.is_python for name in s.manifest.names]
         self._snapshot = snapshot
         self._manifests = manifests
         self._modules = modules
-        self._custom = {module: name for peer in peers for module, name in peer.modules}
-        self._custom |= settings.audit.import_names
-        self._first_party = frozenset(
-            [*settings.audit.first_party, *(name for peer in peers for name in peer.first_party)]
-        )
-        self._ignored = frozenset(name for peer in peers for name in peer.ignored)
-        self._ignored_dev = frozenset(name for peer in peers for name in peer.ignored_dev)
-        self._own_names = frozenset(names)
-        self._test_framework = settings.backend.test_framework
+        self._test_framework = snapshot.project.config.backend.test_framework
+        self._sayings: dict[int, _Sayings] = {}
+        """By view."""
         self._own: dict[str, set[str]] = {}
         """By folder: modules that need no package, those of the standard library included."""
         self._answers: dict[tuple[int, str], _Answer] = {}
@@ -87,7 +98,7 @@ class PythonNeeds:
             if imp.level or module in own:
                 continue
             top = module.partition(".")[0]
-            if top in STDLIB or self._is_own(path, module):
+            if top in STDLIB or self._is_own(path, module, view):
                 own.add(module)
             elif imp.is_optional:
                 soft.add(top)
@@ -114,15 +125,25 @@ class PythonNeeds:
         likely = [name for name in names if name.rpartition("-")[2] not in _COMPANIONS]
         return min(likely, key=lambda name: (len(name), name), default=None)
 
-    def _is_own(self, path: str, module: str) -> bool:
-        top = module.partition(".")[0]
-        if not top.isidentifier() or top in self._first_party or normal(top) in self._own_names:
-            return True
-        if top in self._vendored:
-            return True
-        if any(module == name or module.startswith(f"{name}.") for name in self._first_party if "." in name):
+    def _is_own(self, path: str, module: str, view: View) -> bool:
+        if self._said(view).is_own(module) or module.partition(".")[0] in self._vendored:
             return True
         return self._modules.is_own(path, module)
+
+    def _said(self, view: View) -> _Sayings:
+        known = self._sayings.get(id(view))
+        if known is None:
+            settings = self._snapshot.project.config.audit
+            sources = (*view.sources, *view.beside)
+            peers = [source.manifest.peer for source in sources]
+            known = self._sayings[id(view)] = _Sayings(
+                {m: name for peer in peers for m, name in peer.modules} | settings.import_names,
+                frozenset([*settings.first_party, *(name for peer in peers for name in peer.first_party)]),
+                frozenset(name for peer in peers for name in peer.ignored),
+                frozenset(name for peer in peers for name in peer.ignored_dev),
+                frozenset(name for source in sources for name in source.manifest.names),
+            )
+        return known
 
     def _judge(self, path: str, imp: Import, role: Role, view: View) -> Iterator[Need]:
         for module in modules_of(imp):
@@ -177,7 +198,7 @@ class PythonNeeds:
         key = (id(view), module)
         known = self._answers.get(key)
         if known is None:
-            package = package_of(module, self._custom)
+            package = package_of(module, self._said(view).packages)
             name = declared_name(view, package, module)
             group = view.declared[name][0].group if name is not None else None
             if name is not None:
@@ -191,9 +212,9 @@ class PythonNeeds:
         if group is Group.RUNTIME or group is Group.OPTIONAL or (group and role is not Role.RUNTIME):
             return None
         if group is Group.DEV:
-            is_fine = imp.is_type_only or _is_in(label, self._ignored_dev)
+            is_fine = imp.is_type_only or _is_in(label, self._said(view).ignored_dev)
             return None if is_fine else Standing.DEV_ONLY
-        if _is_in(label, self._ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
+        if _is_in(label, self._said(view).ignored) or label in _RUNNERS.get(path.rpartition("/")[2], ()):
             return None
         if imp.is_type_only or path.endswith(".pyi"):
             if label in _OF_CHECKERS:

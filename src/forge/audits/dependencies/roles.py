@@ -152,7 +152,7 @@ _MACHINE_MADE = re.compile(r".*(?:\.min\.[cm]?js|[.-]bundle\.js|\.umd\.js|_pb2(?
 
 def role_of(path: str) -> Role:
     folder, _, name = path.rpartition("/")
-    place = _role_of_folder(folder)
+    place = role_of_folder(folder)
     if place is Role.FOREIGN or _MACHINE_MADE.match(name):
         return Role.FOREIGN
     if place is Role.TEST or _TEST_FILE.match(name):
@@ -165,7 +165,7 @@ def role_of(path: str) -> Role:
 
 
 @lru_cache(maxsize=65536)
-def _role_of_folder(folder: str) -> Role:
+def role_of_folder(folder: str) -> Role:
     path = folder.lower().split("/") if folder else []
     parts = set(path)
     if not _FOREIGN.isdisjoint(parts) or "{{" in folder:

@@ -24,6 +24,7 @@ from forge.audits.dependencies.manifests.requirements import read_requirements
 from forge.audits.dependencies.manifests.setup_cfg import read_setup_cfg
 from forge.audits.dependencies.manifests.setup_py import read_setup_py
 from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
+from forge.audits.dependencies.roles import Role, role_of_folder
 from forge.audits.imports.folders import normal as normal_path
 from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
@@ -124,6 +125,11 @@ class Source:
     def is_read(self) -> bool:
         return not any(problem.is_fatal for problem in self.manifest.problems)
 
+    @property
+    def is_shared(self) -> bool:
+        """False: it is for tests, or not ours, and says nothing to anybody outside of its folder."""
+        return role_of_folder(self.scope) not in (Role.TEST, Role.FOREIGN)
+
 
 @dataclass(frozen=True)
 class View:
@@ -133,6 +139,8 @@ class View:
     """The nearest first."""
     declared: Mapping[str, tuple[Declared, Source]]
     """By name; where it is declared more than once, the one for the most people."""
+    beside: tuple[Source, ...] = ()
+    """Manifests in sight that declare nothing: what else they say of imports counts all the same."""
 
     @cached_property
     def squeezed(self) -> Mapping[str, str]:
@@ -165,10 +173,9 @@ class Manifests:
         )
 
     @cached_property
-    def _declaring(self) -> dict[bool, list[Source]]:
+    def _by_language(self) -> dict[bool, list[Source]]:
         """For Python, and for scripts."""
-        declaring = [source for source in self.sources if source.manifest.is_declaring]
-        return {python: [s for s in declaring if s.format.is_python is python] for python in (True, False)}
+        return {python: [s for s in self.sources if s.format.is_python is python] for python in (True, False)}
 
     def view(self, folder: str, *, python: bool) -> View:
         key = (folder, python)
@@ -178,30 +185,34 @@ class Manifests:
         return known
 
     def _make(self, folder: str, *, python: bool) -> View:
-        """Where nothing is in sight, all there is: a project may keep its manifest beside its sources."""
-        every = self._declaring[python]
+        """Where nothing is in sight, all that is shared: a project may keep its manifest beside its sources."""
+        every = self._by_language[python]
         if folder and all(source.scope != folder for source in every):
             return self.view(folder.rpartition("/")[0], python=python)
         seen = [s for s in every if not s.scope or s.scope == folder or folder.startswith(f"{s.scope}/")]
-        return view_of(seen or every)
+        beside = tuple(s for s in seen if not s.manifest.is_declaring)
+        declaring = [s for s in seen if s.manifest.is_declaring]
+        return view_of(
+            declaring or [s for s in every if s.manifest.is_declaring and s.is_shared], beside=beside
+        )
 
 
 def _find(snapshot: Snapshot) -> Iterator[tuple[str, Format]]:
     for path, entry in snapshot.tree.entries.items():
-        if not path.endswith(_ENDINGS) or not entry.kind.is_file:
+        if not path.endswith(_ENDINGS) or not entry.kind.is_file or snapshot.project.ignores(path):
             continue
         if (found := format_of(path)) is not None and not _is_installed(path):
             yield path, found
 
 
-def view_of(sources: Sequence[Source]) -> View:
+def view_of(sources: Sequence[Source], *, beside: tuple[Source, ...] = ()) -> View:
     declared: dict[str, tuple[Declared, Source]] = {}
     for source in sources:
         for one in source.manifest.declared:
             known = declared.get(one.name)
             if known is None or _RANK[one.group] < _RANK[known[0].group]:
                 declared[one.name] = (one, source)
-    return View(tuple(sources), declared)
+    return View(tuple(sources), declared, beside)
 
 
 def _is_installed(path: str) -> bool:
