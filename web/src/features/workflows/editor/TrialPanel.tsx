@@ -3,7 +3,8 @@ import type { WorkflowStepDetail } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { Refusal } from "@/ui/Refusal";
 import { State } from "../canvas/State";
-import { JsonField } from "./fields/JsonField";
+import { TypedField } from "./fields/TypedField";
+import { readObject, shownJson } from "./json";
 import { SidePanel } from "./SidePanel";
 import type { Trial } from "./useTrial";
 
@@ -30,19 +31,23 @@ export function TrialPanel({ trial, close, select }: Props) {
         Goes through the steps as they are on the page, saved or not, with no effect: each gives a sample or
         says what it would have done.
       </p>
-      <JsonField
+      <TypedField
         label="What it starts with"
         rows={3}
         value={payload}
+        shown={shownJson}
+        read={readObject}
         references={[]}
         onChange={(value) => change({ payload: value })}
       />
-      <JsonField
+      <TypedField
         label="What steps give"
         rows={2}
         placeholder='{ "fetch": { "status": 200, "body": [1, 2] } }'
         hint="Samples by the ids of steps, as JSON. Others give one of their own."
         value={samples}
+        shown={shownJson}
+        read={readObject}
         references={[]}
         onChange={(value) => change({ samples: value })}
       />

@@ -18,10 +18,11 @@ export function shownJson(value: Json | undefined): string {
   return JSON.stringify(value, null, 2);
 }
 
-type Read = { value: Json | undefined; problem: null } | { problem: string };
+/** What a text means, or what is wrong with it. */
+export type Read<Value> = { value: Value; problem: null } | { problem: string };
 
 /** What was meant. What begins like an object or a list but is none is a mistake; a template is a text. */
-export function readJson(text: string): Read {
+export function readJson(text: string): Read<Json | undefined> {
   const trimmed = text.trim();
   if (trimmed === "") return { value: undefined, problem: null };
   const found = parsed(trimmed);
@@ -31,5 +32,25 @@ export function readJson(text: string): Read {
   return { value: text, problem: null };
 }
 
-export const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
+type JsonObject = { [key: string]: Json };
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An object or nothing. */
+export function readObject(text: string): Read<JsonObject | undefined> {
+  const read = readJson(text);
+  if (read.problem !== null) return read;
+  const { value } = read;
+  if (value === undefined || isObject(value)) return { value, problem: null };
+  return { problem: 'An object is needed, as JSON: {"name": "value"}.' };
+}
+
+/** A list that has something in it, or nothing. */
+export function readList(text: string): Read<Json[] | undefined> {
+  const read = readJson(text);
+  if (read.problem !== null) return read;
+  const { value } = read;
+  if (value === undefined || (Array.isArray(value) && value.length > 0)) return { value, problem: null };
+  return { problem: 'A list with something in it is needed, as JSON: ["one", "two"].' };
+}

@@ -1,37 +1,11 @@
-import { type ReactNode, useState } from "react";
+import type { ComponentProps } from "react";
 import type { Json } from "../../definition/model";
 import { readJson, shownJson } from "../json";
-import type { Reference } from "../references";
-import { TemplateField } from "./TemplateField";
+import { TypedField } from "./TypedField";
 
-type Props = {
-  label: string;
-  value: Json | undefined;
-  references: readonly Reference[];
-  onChange: (value: Json | undefined) => void;
-  hint?: ReactNode;
-  placeholder?: string;
-  rows?: number;
-};
+type Props = Omit<ComponentProps<typeof TypedField<Json | undefined>>, "shown" | "read">;
 
-/** Any value: JSON, or a text. While it is neither, what was typed stays here and the last value counts. */
-export function JsonField({ value, onChange, ...rest }: Props) {
-  const [typed, setTyped] = useState({ text: shownJson(value), of: value });
-  if (typed.of !== value && JSON.stringify(typed.of) !== JSON.stringify(value)) {
-    setTyped({ text: shownJson(value), of: value });
-  }
-  const read = readJson(typed.text);
-  return (
-    <TemplateField
-      {...rest}
-      rows={rest.rows ?? 4}
-      error={read.problem}
-      value={typed.text}
-      onChange={(text) => {
-        const next = readJson(text);
-        setTyped({ text, of: next.problem === null ? next.value : typed.of });
-        if (next.problem === null) onChange(next.value);
-      }}
-    />
-  );
+/** Any value: JSON, or a text. */
+export function JsonField({ rows = 4, ...rest }: Props) {
+  return <TypedField {...rest} rows={rows} shown={shownJson} read={readJson} />;
 }

@@ -1,15 +1,17 @@
 import { Plus, X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Button, IconButton } from "@/ui/Button";
+import { useTyped } from "./useTyped";
 
 type Row<Value> = { key: number; name: string; value: Value };
+type Pairs<Value> = Readonly<Record<string, Value>>;
 
 type Props<Value> = {
   label: string;
   /** What one of them is called: "header". */
   one: string;
   hint?: ReactNode;
-  value: Readonly<Record<string, Value>>;
+  value: Pairs<Value>;
   blank: Value;
   onChange: (value: Record<string, Value>) => void;
   /** The field of a value. */
@@ -18,12 +20,12 @@ type Props<Value> = {
 
 /** Names and what they stand for. A row without a name, or with one that is above already, does not count yet. */
 export function PairsField<Value>({ label, one, hint, value, blank, onChange, children }: Props<Value>) {
-  const [rows, setRows] = useState<Row<Value>[]>(() => rowsOf(value));
-  if (JSON.stringify(pairsOf(rows)) !== JSON.stringify(value)) setRows(rowsOf(value));
-  const put = (next: Row<Value>[]) => {
-    setRows(next);
-    onChange(pairsOf(next));
-  };
+  const { typed: rows, type: put } = useTyped<Pairs<Value>, Row<Value>[]>({
+    value,
+    shown: rowsOf,
+    read: (rows) => ({ value: pairsOf(rows), problem: null }),
+    onChange: (pairs) => onChange({ ...pairs }),
+  });
   const change = (row: Row<Value>, patch: Partial<Row<Value>>) =>
     put(rows.map((other) => (other === row ? { ...other, ...patch } : other)));
   return (
@@ -64,7 +66,7 @@ export function PairsField<Value>({ label, one, hint, value, blank, onChange, ch
   );
 }
 
-const rowsOf = <Value,>(value: Readonly<Record<string, Value>>): Row<Value>[] =>
+const rowsOf = <Value,>(value: Pairs<Value>): Row<Value>[] =>
   Object.entries(value).map(([name, value], key) => ({ key, name, value }));
 
 /** The first of several with the same name counts. */

@@ -1,7 +1,8 @@
 /** Fields that several forms of the editor have. */
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Field, TextArea } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
+import { useTyped } from "./useTyped";
 
 type Labelled = { label: string; hint?: ReactNode };
 
@@ -53,24 +54,31 @@ export function NumberField({ value, usual, step = 1, onChange, ...rest }: Numbe
 type LinesProps = Labelled & {
   value: readonly string[];
   placeholder?: string;
+  /** What is wrong with one of them. */
+  problemOf?: (line: string) => string | null;
   onChange: (value: string[]) => void;
 };
 
 /** A list, one on each line. Empty lines are only there while somebody types. */
-export function LinesField({ value, onChange, ...rest }: LinesProps) {
-  const [typed, setTyped] = useState(value.join("\n"));
-  const said = linesOf(typed);
-  if (said.join("\n") !== value.join("\n")) setTyped(value.join("\n"));
+export function LinesField({ value, problemOf = () => null, onChange, ...rest }: LinesProps) {
+  const { typed, problem, type } = useTyped<readonly string[], string>({
+    value,
+    shown: (lines) => lines.join("\n"),
+    read: (text) => {
+      const lines = linesOf(text);
+      const problem = lines.map(problemOf).find((one) => one !== null);
+      return problem ? { problem } : { value: lines, problem: null };
+    },
+    onChange: (lines) => onChange([...lines]),
+  });
   return (
     <TextArea
       mono
       rows={Math.min(Math.max(value.length + 1, 2), 6)}
       spellCheck={false}
+      error={problem}
       value={typed}
-      onChange={({ target }) => {
-        setTyped(target.value);
-        onChange(linesOf(target.value));
-      }}
+      onChange={({ target }) => type(target.value)}
       {...rest}
     />
   );

@@ -4,10 +4,10 @@ import { botsQuery } from "@/api/bots";
 import { modelsQuery } from "@/api/models";
 import { Field } from "@/ui/Field";
 import { SelectField } from "@/ui/SelectField";
-import { JsonField } from "../fields/JsonField";
 import { NameField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
-import { isObject } from "../json";
+import { TypedField } from "../fields/TypedField";
+import { readObject, shownJson } from "../json";
 import type { ConfigForm } from "./form";
 
 /** The bots there are, by their slugs. */
@@ -61,13 +61,16 @@ export function AgentForm({ config, set, references }: ConfigForm<"agent">) {
           <option key={model} value={model} />
         ))}
       </datalist>
-      <JsonField
+      <TypedField
+        rows={4}
         label="Schema of the answer"
         hint="A JSON Schema. The answer has to be JSON that fits it, and is found as output.json."
         placeholder='{ "type": "object", "properties": { "title": { "type": "string" } } }'
         value={config.output_schema}
+        shown={shownJson}
+        read={readObject}
         references={[]}
-        onChange={(schema) => set({ output_schema: isObject(schema) ? schema : undefined })}
+        onChange={(output_schema) => set({ output_schema })}
       />
     </>
   );

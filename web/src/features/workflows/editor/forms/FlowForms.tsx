@@ -7,6 +7,7 @@ import { JsonField } from "../fields/JsonField";
 import { NumberField } from "../fields/plain";
 import { StepsField } from "../fields/StepsField";
 import { TemplateField } from "../fields/TemplateField";
+import { TypedField } from "../fields/TypedField";
 import type { ConfigForm } from "./form";
 
 type ChosenProps = Pick<ConfigForm<"wait">, "id" | "definition" | "change"> & {
@@ -107,7 +108,7 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
           rows={2}
           value={config.items}
           references={references}
-          onChange={(items) => set({ items: items ?? "" })}
+          onChange={(items = "") => set({ items })}
         />
       )}
       <StepsField
@@ -143,6 +144,8 @@ export function LoopForm({ id, config, set, references, definition, change }: Co
   );
 }
 
+type Seconds = number | string;
+
 export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
   const isUntil = config.until !== undefined;
   return (
@@ -169,14 +172,16 @@ export function WaitForm({ config, set, references }: ConfigForm<"wait">) {
           onChange={(until) => set({ until })}
         />
       ) : (
-        <TemplateField
+        <TypedField<Seconds>
           label="Seconds"
           required
           placeholder="60"
           hint="A number, or a template that gives one. Nothing is kept busy meanwhile."
-          value={String(config.seconds ?? "")}
+          value={config.seconds ?? ""}
+          shown={String}
+          read={(text) => ({ value: isNumber(text) ? Number(text) : text, problem: null })}
           references={references}
-          onChange={(text) => set({ seconds: isNumber(text) ? Number(text) : text })}
+          onChange={(seconds) => set({ seconds })}
         />
       )}
     </>

@@ -12,6 +12,7 @@ import type { ConfigForm } from "./form";
 
 const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const USUAL_BYTES = 1 << 20;
+const STATUS = /^[1-5]\d\d$/;
 const NO_BODY: readonly Method[] = ["GET", "HEAD"];
 
 /** Ask another server. Secrets are named, and never shown. */
@@ -69,10 +70,8 @@ export function HttpForm({ config, set, references }: ConfigForm<"http">) {
           placeholder="200"
           hint="One on each line. Without any: everything below 400. Others fail the step."
           value={(config.expect_status ?? []).map(String)}
-          onChange={(lines) => {
-            const codes = lines.map(Number).filter((code) => Number.isInteger(code));
-            set({ expect_status: codes.length > 0 ? codes : undefined });
-          }}
+          problemOf={(line) => (STATUS.test(line) ? null : "A status is a number from 100 to 599.")}
+          onChange={(lines) => set({ expect_status: lines.length > 0 ? lines.map(Number) : undefined })}
         />
         <NumberField
           label="Largest answer, in bytes"

@@ -81,7 +81,7 @@ export function MessageForm({ config, set, references }: ConfigForm<"message">) 
         hint="A text, or anything as JSON."
         value={config.body}
         references={references}
-        onChange={(body) => set({ body: body ?? "" })}
+        onChange={(body = "") => set({ body })}
       />
       <Field
         label="Type"

@@ -4,6 +4,8 @@ import { SelectField } from "@/ui/SelectField";
 import type { Input, InputType } from "../../definition/model";
 import { JsonField } from "../fields/JsonField";
 import { PairsField } from "../fields/PairsField";
+import { TypedField } from "../fields/TypedField";
+import { readList, shownJson } from "../json";
 
 const TYPES: readonly InputType[] = ["any", "string", "number", "integer", "boolean", "array", "object"];
 
@@ -48,16 +50,15 @@ export function InputsFields({ inputs, onChange }: Props) {
               onChange={(value) => change({ ...input, default: value })}
             />
           )}
-          <JsonField
+          <TypedField
             label={`Values of ${name}`}
-            rows={1}
             placeholder='["small", "large"]'
             hint="A list as JSON, when it can only be one of a few."
             value={input.enum}
+            shown={shownJson}
+            read={readList}
             references={[]}
-            onChange={(value) =>
-              change({ ...input, enum: Array.isArray(value) && value.length > 0 ? value : undefined })
-            }
+            onChange={(values) => change({ ...input, enum: values })}
           />
         </>
       )}

@@ -71,7 +71,7 @@ export function SettingsPanel({ definition, change, close }: Props) {
               rows={2}
               value={value}
               references={referencesFor(definition, null)}
-              onChange={(next) => put(next ?? "")}
+              onChange={(next = "") => put(next)}
             />
           )}
         </PairsField>

@@ -10,10 +10,10 @@ import type {
   Trigger,
   WebhookTrigger,
 } from "../../definition/model";
-import { JsonField } from "../fields/JsonField";
 import { LinesField, NameField, NumberField } from "../fields/plain";
 import { TemplateField } from "../fields/TemplateField";
-import { isObject } from "../json";
+import { TypedField } from "../fields/TypedField";
+import { type Read, readObject, shownJson } from "../json";
 import type { Reference } from "../references";
 
 type FormOf<One extends Trigger> = { trigger: One; onChange: (trigger: One) => void };
@@ -27,7 +27,6 @@ export function TriggerForm({ trigger, onChange }: FormOf<Exclude<Trigger, Manua
 }
 
 function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
-  const { inputs = {} } = trigger;
   return (
     <>
       <Field
@@ -66,16 +65,28 @@ function CronForm({ trigger, onChange }: FormOf<CronTrigger>) {
         ]}
         onChange={(catch_up) => onChange({ ...trigger, catch_up })}
       />
-      <JsonField
+      <TypedField
         label="Inputs"
         rows={2}
         hint="An object as JSON."
-        value={Object.keys(inputs).length > 0 ? inputs : undefined}
+        value={someOf(trigger.inputs)}
+        shown={shownJson}
+        read={readInputs}
         references={[]}
-        onChange={(value) => onChange({ ...trigger, inputs: isObject(value) ? value : undefined })}
+        onChange={(inputs) => onChange({ ...trigger, inputs })}
       />
     </>
   );
+}
+
+type Inputs = CronTrigger["inputs"];
+
+/** An empty object says no more than nothing. */
+const someOf = (inputs: Inputs): Inputs => (Object.keys(inputs ?? {}).length > 0 ? inputs : undefined);
+
+function readInputs(text: string): Read<Inputs> {
+  const read = readObject(text);
+  return read.problem === null ? { ...read, value: someOf(read.value) } : read;
 }
 
 function WebhookForm({ trigger, onChange }: FormOf<WebhookTrigger>) {
