@@ -168,3 +168,14 @@ def test_odd_names_and_bytes_are_no_obstacle() -> None:
 def test_lines_that_are_all_ignored_are_not_called_none() -> None:
     snapshot = snapshot_of({"forge.json": '{"audit": {"ignore": ["**"]}}', "a.py": f"{TOKEN}\n"})
     assert CHECK.examine(snapshot).skipped == "audit.ignore leaves out every line that was added"
+
+
+def test_a_line_with_very_many_secrets_is_looked_through_once() -> None:
+    count = 1500
+    tokens = [sample_of("ghp_<a36>", seed) for seed in range(count)]
+    examination = CHECK.examine(snapshot_of({"tokens.py": " ".join(tokens)}))
+    assert len(examination.found) == MOST
+    assert len({found.subject for found in examination.found}) == MOST
+    assert {found.excerpt for found in examination.found} == {examination.found[0].excerpt}
+    assert str(examination.found[0].excerpt).startswith("ghp_… ghp_… ghp_…")
+    assert examination.detail.startswith("1,500 secrets in 1 added line, of which 1,000 are shown;")

@@ -1,7 +1,6 @@
 """W1: no added line holds a credential. It warns and does not block, as only a person can tell that one is made up."""
 
 from collections.abc import Sequence
-from itertools import islice
 
 from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, skip
@@ -9,7 +8,7 @@ from forge.audits.checks.w1_fixtures import FIXTURES
 from forge.audits.counting import counted, first_of
 from forge.audits.models import Severity
 from forge.audits.paths import shown
-from forge.audits.secrets.added import Leak, leaks
+from forge.audits.secrets.added import Leak, find_leaks
 from forge.audits.snapshot import AddedLine, Change, Snapshot
 from forge.workspace.observed_mirror import LARGE
 
@@ -49,10 +48,9 @@ def examine(snapshot: Snapshot) -> Examination:
     unread = _unread(snapshot)
     if not lines:
         return skip(f"{_nothing(snapshot)}{unread}", _UNIT)
-    all_leaks = leaks(lines)
-    found = [_found(leak) for leak in islice(all_leaks, MOST)]
-    left = sum(1 for _ in all_leaks)
-    detail = _detail(found, left, len(lines)) + unread
+    leaks = find_leaks(lines, MOST)
+    found = [_found(leak) for leak in leaks.first]
+    detail = _detail(found, leaks.left, len(lines)) + unread
     return Examination(tuple(found), len(lines), _UNIT, detail)
 
 

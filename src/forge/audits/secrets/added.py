@@ -3,7 +3,8 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from functools import cached_property
+from itertools import accumulate, groupby, islice
 
 from forge.audits.secrets.checksums import has_checksum
 from forge.audits.secrets.masking import masked, name_of
@@ -33,44 +34,82 @@ class Leak:
     """It carries a checksum, and that is right."""
 
 
-def leaks(lines: Iterable[AddedLine]) -> Iterator[Leak]:
-    """Lines of one file stand together and in order, as a snapshot has them."""
-    for path, group in groupby(lines, key=lambda line: line.path):
-        yield from _leaks(path, list(group))
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    first: tuple[Leak, ...]
+    left: int
+    """How many there are beyond those."""
 
 
-def _leaks(path: str, lines: Sequence[AddedLine]) -> Iterator[Leak]:
+def find_leaks(lines: Iterable[AddedLine], most: int) -> Leaks:
+    """Lines of one file stand together and in order, as a snapshot has them. Those beyond `most` are only counted."""
+    places = (
+        place for _, group in groupby(lines, key=lambda line: line.path) for place in _places(list(group))
+    )
+    first = tuple(place.leak() for place in islice(places, most))
+    return Leaks(first, sum(1 for _ in places))
+
+
+class _Line:
+    """What is asked of a line for each of its secrets, and worked out once."""
+
+    def __init__(self, line: AddedLine) -> None:
+        self.line = line
+
+    @cached_property
+    def is_allowed(self) -> bool:
+        return compiled(_ALLOWED).search(self.line.text) is not None
+
+    @cached_property
+    def _hits(self) -> dict[Hit, None]:
+        """In order, those that do not count here as well."""
+        return dict.fromkeys(scan(self.line.text, Rank.GENERIC))
+
+    @cached_property
+    def _masked(self) -> str:
+        return masked(self.line.text, list(self._hits))
+
+    def excerpt(self, hit: Hit) -> str:
+        """Every secret of the line is masked."""
+        text = self.line.text
+        if len(text) > _SHOWN_WHOLE:
+            return masked(text[hit.start : hit.end], [_within(hit, hit.start)])
+        if hit in self._hits:
+            return self._masked
+        others = [one for one in self._hits if one.end <= hit.start or one.start >= hit.end]
+        return masked(text, sorted([hit, *others], key=lambda one: one.start))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    line: _Line
+    hit: Hit
+    """Within the line."""
+    secret: bytes
+
+    def leak(self) -> Leak:
+        return Leak(
+            rule=self.hit.rule,
+            kind=self.hit.kind,
+            path=self.line.line.path,
+            line=self.line.line.line,
+            name=name_of(self.secret),
+            excerpt=self.line.excerpt(self.hit),
+            is_certain=has_checksum(self.secret),
+        )
+
+
+def _places(lines: Sequence[AddedLine]) -> Iterator[_Place]:
+    """In the lines of one file."""
     text = b"\n".join([line.text for line in lines])
-    hits = scan(text, surroundings(path).value)
-    if not hits:
-        return
-    starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0))
-    for hit in hits:
-        number = bisect_right(starts, hit.start) - 1
-        line = lines[number]
-        if compiled(_ALLOWED).search(line.text) is None:
-            yield _leak(line, text[hit.start : hit.end], _within(hit, starts[number]))
+    hits = scan(text, surroundings(lines[0].path).value)
+    starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0)) if hits else []
+    for number, group in groupby(hits, key=lambda hit: bisect_right(starts, hit.start) - 1):
+        line = _Line(lines[number])
+        if not line.is_allowed:
+            for hit in group:
+                yield _Place(line, _within(hit, starts[number]), text[hit.start : hit.end])
 
 
 def _within(hit: Hit, start: int) -> Hit:
     return Hit(hit.rule, hit.kind, hit.rank, hit.start - start, hit.end - start)
-
-
-def _leak(line: AddedLine, secret: bytes, hit: Hit) -> Leak:
-    return Leak(
-        rule=hit.rule,
-        kind=hit.kind,
-        path=line.path,
-        line=line.line,
-        name=name_of(secret),
-        excerpt=_excerpt(line.text, hit),
-        is_certain=has_checksum(secret),
-    )
-
-
-def _excerpt(text: bytes, hit: Hit) -> str:
-    """Every secret of the line is masked, those that do not count here as well."""
-    if len(text) > _SHOWN_WHOLE:
-        return masked(text[hit.start : hit.end], [_within(hit, hit.start)])
-    others = [one for one in scan(text, Rank.GENERIC) if one.end <= hit.start or one.start >= hit.end]
-    return masked(text, sorted([hit, *others], key=lambda one: one.start))
