@@ -1,16 +1,21 @@
 """Which back end is taken, and what happens when it is too weak."""
 
 import asyncio
+import errno
+import os
+import platform
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.sandbox.conftest import ISOLATING
 
 from forge.config import Settings
-from forge.errors import SandboxTooWeak
+from forge.errors import SandboxTooWeak, Unavailable
 from forge.sandbox import choice
 from forge.sandbox.backends import Candidate
-from forge.sandbox.models import Command, End, Guarantee, Level, Outcome, Output
+from forge.sandbox.models import Command, End, Guarantee, Level, Outcome, Output, Refused
 from forge.sandbox.plain import Plain
 from forge.sandbox.registry import Registries
 
@@ -35,6 +40,10 @@ def offer(monkeypatch: pytest.MonkeyPatch, *candidates: Candidate) -> None:
         return iter(candidates)
 
     monkeypatch.setattr(choice, "candidates", offered)
+
+
+def no_room(*_: object, **__: object) -> str:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 BROKEN = Candidate("broken", lambda _: Broken())
@@ -88,6 +97,38 @@ async def test_the_machine_is_tried_out_once(monkeypatch: pytest.MonkeyPatch, wo
     await asyncio.gather(*(sandboxes.run(Command(("true",), workdir)) for _ in range(3)))
     assert times == 1
     assert sandboxes.report == await sandboxes.open()
+
+
+async def test_what_keeps_all_of_them_from_being_tried_out_is_told_and_does_not_last(
+    monkeypatch: pytest.MonkeyPatch, workdir: Path
+):
+    sandboxes = choice.Sandboxes(Level.ISOLATED)
+    with monkeypatch.context() as full:
+        full.setattr(tempfile, "mkdtemp", no_room)
+        with pytest.raises(Unavailable) as refused:
+            await sandboxes.run(Command(("true",), workdir))
+        report = await sandboxes.open()
+    assert refused.value.code == "unavailable"
+    assert refused.value.message == "Commands cannot be locked in for now: [Errno 28] No space left on device"
+    assert refused.value.hint == "Mend that, and do it again: the next command tries it out anew."
+    assert Refused(backend=report.backend, why="[Errno 28] No space left on device") in report.tried
+    assert not any(report.guarantees[each] for each in Guarantee)
+    assert sandboxes.report is None
+    if "bubblewrap" in ISOLATING:
+        assert (await sandboxes.run(Command(("true",), workdir))).level is Level.ISOLATED
+
+
+async def test_a_machine_whose_system_calls_are_unknown_has_a_weaker_back_end(
+    monkeypatch: pytest.MonkeyPatch, workdir: Path
+):
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    sandboxes = choice.Sandboxes(Level.NONE)
+    outcome = await sandboxes.run(Command(("true",), workdir))
+    assert (outcome.exit_code, outcome.backend) == (0, "plain")
+    report = await sandboxes.open()
+    assert {each.why for each in report.tried} == {
+        "the system calls of riscv64 are not known, so they cannot be filtered"
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
-from forge.errors import ForgeError, SandboxTooWeak
+from forge.errors import ForgeError, SandboxTooWeak, Unavailable
 from forge.sandbox.backends import Candidate, candidates
-from forge.sandbox.models import Command, Level, Outcome, Refused, SandboxReport
+from forge.sandbox.models import Command, Guarantee, Level, Outcome, Refused, SandboxReport
 from forge.sandbox.registry import Registries
 from forge.sandbox.sandbox import Sandbox
 from forge.sandbox.selftest import Observed, observe
@@ -17,6 +17,7 @@ _INSTALL = (
     "(sysctl kernel.unprivileged_userns_clone=1, on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0)"
 )
 _MACOS = "On macOS partial is the best there is: run Forge in a Linux virtual machine"
+_AGAIN = "Mend that, and do it again: the next command tries it out anew."
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,14 @@ class Tried:
         return list(Level).index(self.observed.level), self.observed.problem is not None
 
 
+@dataclass(frozen=True)
+class Chosen:
+    sandbox: Sandbox
+    report: SandboxReport
+    problem: str | None
+    """Why nothing could be tried out. That says nothing about the machine: it may be a disk that is full."""
+
+
 class Sandboxes:
     """The door to processes for everybody else."""
 
@@ -37,45 +46,44 @@ class Sandboxes:
         self._required = required
         self._registries = Registries()
         self._lock = asyncio.Lock()
-        self._chosen: tuple[Sandbox, SandboxReport] | None = None
+        self._chosen: Chosen | None = None
 
     @property
     def report(self) -> SandboxReport | None:
         """None until the first command, or `open`."""
-        return self._chosen[1] if self._chosen else None
+        return self._chosen.report if self._chosen else None
 
     async def open(self) -> SandboxReport:
         """Try out what there is. The first call does it, the others wait for its result."""
-        return (await self._choose())[1]
+        return (await self._choose()).report
 
     async def run(self, command: Command) -> Outcome:
-        sandbox, report = await self._choose()
-        if not report.level.satisfies(self._required):
-            raise SandboxTooWeak(
-                f"Commands can only be run {_in_words(report.level)} here, and the settings require "
-                f"{_in_words(self._required)}.",
-                hint=report.advice,
-            )
-        return await sandbox.run(command)
+        chosen = await self._choose()
+        if not chosen.report.level.satisfies(self._required):
+            raise _refusal(chosen)
+        return await chosen.sandbox.run(command)
 
-    async def _choose(self) -> tuple[Sandbox, SandboxReport]:
+    async def _choose(self) -> Chosen:
         async with self._lock:
-            if self._chosen is None:
-                self._chosen = self._pick([tried async for tried in _try_all(self._registries)])
-            return self._chosen
+            if self._chosen is not None:
+                return self._chosen
+            chosen = self._pick([tried async for tried in _try_all(self._registries)])
+            if chosen.problem is None:
+                self._chosen = chosen
+            return chosen
 
-    def _pick(self, tried: list[Tried]) -> tuple[Sandbox, SandboxReport]:
+    def _pick(self, tried: list[Tried]) -> Chosen:
         best = min(tried, key=lambda each: each.rank)
-        level = best.observed.level
+        level, problem = best.observed.level, best.observed.problem
         report = SandboxReport(
             backend=best.candidate.name,
             level=level,
-            guarantees=best.observed.guarantees,
+            guarantees=best.observed.guarantees or dict.fromkeys(Guarantee, False),
             tried=[*_refused(tried, best)],
             required=self._required,
-            advice=None if level is Level.ISOLATED else _advice(level),
+            advice=_advice(level, problem),
         )
-        return best.candidate.make(level), report
+        return Chosen(best.candidate.make(level), report, problem)
 
 
 async def _try_all(registries: Registries) -> AsyncIterator[Tried]:
@@ -95,14 +103,29 @@ async def _try(candidate: Candidate) -> Observed:
 
 def _refused(tried: list[Tried], best: Tried) -> Iterator[Refused]:
     for each in tried:
-        if each is not best:
+        if each is not best or each.observed.problem:
             broken = ", ".join(name for name, holds in each.observed.guarantees.items() if not holds)
             yield Refused(
                 backend=each.candidate.name, why=each.observed.problem or f"does not hold: {broken}"
             )
 
 
-def _advice(level: Level) -> str:
+def _refusal(chosen: Chosen) -> Unavailable:
+    report = chosen.report
+    if chosen.problem:
+        return Unavailable(f"Commands cannot be locked in for now: {chosen.problem}", hint=report.advice)
+    return SandboxTooWeak(
+        f"Commands can only be run {_in_words(report.level)} here, and the settings require "
+        f"{_in_words(report.required)}.",
+        hint=report.advice,
+    )
+
+
+def _advice(level: Level, problem: str | None) -> str | None:
+    if problem:
+        return _AGAIN
+    if level is Level.ISOLATED:
+        return None
     install = _MACOS if sys.platform == "darwin" else _INSTALL
     return f"{install}; or accept less with FORGE_SANDBOX_REQUIRED={level}."
 

@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
+from forge.errors import Unavailable
 from forge.sandbox.syscalls import NUMBERS, STARTING
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -99,6 +100,8 @@ def build_filter(
     What may not start anything has no other programs and no children; threads it has. `spared` are calls that are let
     through though they are denied to others.
     """
+    if machine not in NUMBERS:
+        raise Unavailable(f"the system calls of {machine} are not known, so they cannot be filtered")
     numbers = NUMBERS[machine]
     program = [
         Instruction(LOAD, ARCHITECTURE_AT),
