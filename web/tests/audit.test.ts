@@ -1,4 +1,4 @@
-import type { CheckResult, Event, Finding, RunDetail } from "@/api/types";
+import type { CheckResult, Event, RunDetail } from "@/api/types";
 import { saidOf } from "@/features/audits/summary";
 import { allowance, BLANK, bodyOf, isReady, recording } from "@/features/audits/wish";
 import { sameAudit } from "@/features/runs/audit/again";
@@ -9,41 +9,8 @@ import { doing, ending, TESTING } from "@/features/runs/audit/words";
 import { foldRun, NOTHING_YET } from "@/features/runs/fold";
 import { withCommands } from "@/ui/audit/commands";
 import { partOf } from "@/ui/audit/part";
+import { finding, result } from "./audits";
 import { event, run } from "./events";
-
-function finding(number: number, changes: Partial<Finding> = {}): Finding {
-  return {
-    check: "A4",
-    rule: "forbidden-import",
-    severity: "fail",
-    path: `app/part_${number}.py`,
-    line: number,
-    end_line: null,
-    excerpt: "import asyncpg",
-    message: "It imports `asyncpg`.",
-    why: "Routes know no database.",
-    fix: "Ask the service.",
-    reproduce: "forge audit --only A4",
-    fingerprint: String(number),
-    known: null,
-    ...changes,
-  };
-}
-
-function result(code: string, findings: Finding[], changes: Partial<CheckResult> = {}): CheckResult {
-  return {
-    code,
-    name: "Boundary compliance",
-    result: findings.length > 0 ? "FAIL" : "PASS",
-    detail: "3 imports examined",
-    is_blocking: true,
-    findings,
-    examined: 3,
-    unit: "imports",
-    duration_ms: 4,
-    ...changes,
-  };
-}
 
 const started = event(3, "audit.started", {
   project: "basket",

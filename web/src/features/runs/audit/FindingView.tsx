@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "react";
 import type { Finding } from "@/api/types";
 import { withCommands } from "@/ui/audit/commands";
 import { SeverityWord } from "@/ui/audit/Verdict";
@@ -6,19 +5,14 @@ import { CopyButton } from "@/ui/CopyButton";
 import { InlineText } from "@/ui/InlineText";
 import { placeOf } from "./filter";
 
-type Props = { finding: Finding; saysWhy: boolean; at: number; of: number; isCurrent: boolean };
+type Props = { finding: Finding; saysWhy: boolean; at: number; of: number };
 
 /** One finding: where, what, the line itself, what to do, and the command that shows it alone. The first of those that
  * matter for the same reason says why. */
-export function FindingView({ finding, saysWhy, at, of, isCurrent }: Props) {
-  const self = useRef<HTMLElement>(null);
-  useEffect(() => {
-    if (isCurrent) self.current?.focus({ preventScroll: true });
-  }, [isCurrent]);
+export function FindingView({ finding, saysWhy, at, of }: Props) {
   const { check, severity, rule, message, excerpt, fix, why, reproduce, known } = finding;
   return (
     <article
-      ref={self}
       tabIndex={-1}
       aria-posinset={at + 1}
       aria-setsize={of}

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import type { Finding } from "@/api/types";
 import { useShortcut } from "@/ui/shortcuts";
 import { FindingView } from "./FindingView";
@@ -10,7 +10,8 @@ const ROW_PX = 132;
 /** Findings, however many: only those that can be seen are in the page. */
 export function Findings({ findings }: { findings: readonly Finding[] }) {
   const box = useRef<HTMLDivElement>(null);
-  const [current, setCurrent] = useState(-1);
+  const current = useRef<Finding | undefined>(undefined);
+  const isDue = useRef(false);
   const saying = useMemo(() => firstToSayWhy(findings), [findings]);
   const rows = useVirtualizer({
     count: findings.length,
@@ -19,11 +20,22 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
     getItemKey: (index) => keyOf(findings[index], index),
     overscan: 6,
   });
+  const at = () => (current.current ? findings.indexOf(current.current) : -1);
   const move = (by: 1 | -1) => {
-    const next = Math.min(findings.length - 1, Math.max(0, current + by));
-    setCurrent(next);
+    const next = Math.min(findings.length - 1, Math.max(0, at() + by));
+    current.current = findings[next];
+    isDue.current = true;
     rows.scrollToIndex(next, { align: "auto" });
+    focus();
   };
+  /** Only who moves is led there; one that was not in sight is in the page a little later. */
+  const focus = () => {
+    const row = box.current?.querySelector(`[data-index="${at()}"]`);
+    if (!isDue.current || !row) return;
+    isDue.current = false;
+    row.querySelector<HTMLElement>("article")?.focus({ preventScroll: true });
+  };
+  useEffect(focus);
   useShortcut("j", { label: "Next finding", group: "Audit" }, () => move(1));
   useShortcut("k", { label: "Previous finding", group: "Audit" }, () => move(-1));
 
@@ -52,7 +64,6 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
                   saysWhy={saying.has(finding)}
                   at={index}
                   of={findings.length}
-                  isCurrent={index === current}
                 />
               </div>
             )
