@@ -12,20 +12,22 @@ import { Ago, Remaining } from "../Time";
 type Props = {
   gate: Gate;
   isBusy: boolean;
+  /** `A` takes its first positive answer. */
+  hasKey: boolean;
   onAnswer: (option: string, comment: string) => void;
 };
 
 const LOOK = { positive: "primary", neutral: "plain", negative: "danger" } as const;
 
 /** A question that a run asks a person: everything needed to decide, and the answers to choose from. */
-export function GateCard({ gate, isBusy, onAnswer }: Props) {
+export function GateCard({ gate, isBusy, hasKey, onAnswer }: Props) {
   const [comment, setComment] = useState("");
   const [isCommenting, setCommenting] = useState(false);
   const answer = (option: GateOption) => onAnswer(option.id, comment.trim());
   const first = gate.options.find((option) => option.tone === "positive");
   useShortcut(
     "a",
-    { label: first ? first.label : "Approve", group: "Run", enabled: first !== undefined && !isBusy },
+    { label: first?.label ?? "Approve", group: "Run", enabled: hasKey && first !== undefined && !isBusy },
     () => first && answer(first),
   );
 
@@ -66,7 +68,7 @@ export function GateCard({ gate, isBusy, onAnswer }: Props) {
             disabled={isBusy}
             onClick={() => answer(option)}
           >
-            {option.label} {option === first && <Kbd keys="a" />}
+            {option.label} {hasKey && option === first && <Kbd keys="a" />}
           </Button>
         ))}
         {!isCommenting && (

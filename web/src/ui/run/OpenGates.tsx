@@ -21,6 +21,8 @@ export function OpenGates({ gates, answer }: Props) {
           key={gate.id}
           gate={gate}
           isBusy={send.isPending}
+          // Of several one may have opened just now: no key answers what nobody has read.
+          hasKey={open.length === 1}
           onAnswer={(option, comment) => send.mutate({ gate, option, comment })}
         />
       ))}
