@@ -2,7 +2,7 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { RotateCw, Search, Sparkles } from "lucide-react";
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { Workspace } from "@/api/types";
 import { workspaceQuery } from "@/api/workspaces";
 import { Button, IconButton } from "@/ui/Button";
@@ -46,7 +46,7 @@ export function WorkspacePage() {
           aria-label="Browse"
           className="flex min-h-0 flex-col rounded-lg border border-line bg-surface max-lg:max-h-[50dvh]"
         >
-          <SearchBox key={q ?? ""} workspaceId={workspaceId} q={q ?? ""} />
+          <SearchBox workspaceId={workspaceId} q={q ?? ""} />
           {q ? (
             <SearchResults workspaceId={workspaceId} q={q} />
           ) : (
@@ -84,6 +84,10 @@ function SearchBox({ workspaceId, q }: { workspaceId: string; q: string }) {
   const queries = useQueryClient();
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(q);
+  // The address leads, except while somebody types.
+  useEffect(() => {
+    if (document.activeElement !== input.current) setTyped(q);
+  }, [q]);
   useShortcut("/", { label: "Search the files", group: "Workspace" }, () => input.current?.focus());
   const search = (words: string) =>
     void navigate({
