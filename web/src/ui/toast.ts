@@ -27,23 +27,23 @@ class Toasts {
   };
 
   /** Something is done; the action is usually the way back. */
-  ok(message: string, action?: NonNullable<Toast["action"]>): void {
+  ok = (message: string, action?: NonNullable<Toast["action"]>): void => {
     this.#show({ tone: "ok", message, hint: null, ...(action && { action }) });
-  }
+  };
 
-  error(error: unknown): void {
+  error = (error: unknown): void => {
     const { message, hint } = toProblem(error);
     this.#show({ tone: "bad", message, hint });
-  }
+  };
 
   /** Something wants attention, but not necessarily now. */
-  ask(message: string, action: NonNullable<Toast["action"]>): void {
+  ask = (message: string, action: NonNullable<Toast["action"]>): void => {
     this.#show({ tone: "wait", message, hint: null, action });
-  }
+  };
 
-  dismiss(id: number): void {
+  dismiss = (id: number): void => {
     this.#change(this.#shown.filter((toast) => toast.id !== id));
-  }
+  };
 
   #show(toast: Omit<Toast, "id">): void {
     this.#change([...this.#shown, { id: ++this.#count, ...toast }].slice(-MOST));

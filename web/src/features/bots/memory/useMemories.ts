@@ -18,7 +18,7 @@ export function useMemories(slug: string) {
   const pin = useMutation({ mutationFn: changeMemory, onSuccess: refresh });
   /** Forgetting is for good, so undoing it is telling the bot once more. */
   const again = ({ fact, category, importance, is_pinned }: Memory) =>
-    addMemory({ slug, fact, category, importance, is_pinned }).then(refresh, toast.error.bind(toast));
+    addMemory({ slug, fact, category, importance, is_pinned }).then(refresh, toast.error);
   const forget = useMutation({
     mutationFn: forgetMemory,
     onSuccess: (memory) => {

@@ -16,7 +16,7 @@ export function useBotActions({ id, slug, status, identity: { display_name: name
     restoreBot({ id }).then(() => {
       toast.ok(`Restored ${name}.`);
       refresh();
-    }, toast.error.bind(toast));
+    }, toast.error);
 
   const change = useMutation({
     mutationFn: ({ to }: { to: BotStatus; from: BotStatus }) => changeBot({ slug, status: to }),

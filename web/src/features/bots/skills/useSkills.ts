@@ -22,7 +22,7 @@ export function useSkills(slug: string) {
       version: pin ?? null,
       overrides,
       capabilities: narrowed ?? null,
-    }).then(refresh, toast.error.bind(toast));
+    }).then(refresh, toast.error);
   const detach = useMutation({
     mutationFn: detachSkill,
     onSuccess: (skill) => {
