@@ -8,7 +8,7 @@ import { OpenedContext, useOpenedSet } from "@/features/runs/agent/opened";
 import { PieceView } from "@/features/runs/agent/Pieces";
 import { asked, began, ended, stepStarted, tool, turn } from "./agentEvents";
 import { event } from "./events";
-import { serve } from "./server";
+import { held, serve } from "./server";
 
 function Pieces({ events, isOver = false }: { events: Event[]; isOver?: boolean }) {
   const opened = useOpenedSet(() => undefined);
@@ -133,6 +133,16 @@ describe("telling it something", () => {
     await waitFor(() => expect(onSent).toHaveBeenCalledExactlyOnceWith(message));
     expect(await requests[0]?.json()).toEqual({ text: "Be quick." });
     expect(field).toHaveValue("");
+  });
+
+  test("what was typed while it was sent is kept", async () => {
+    const { reply, answer } = held();
+    serve({ "POST /api/v1/agents/r1/messages": reply });
+    const field = write();
+    await userEvent.type(field, "Be quick.{Control>}{Enter}{/Control} And kind.");
+    answer({ status: 201, data: { id: "m1", text: "Be quick.", sent_by: "Ada" } });
+    await waitFor(() => expect(onSent).toHaveBeenCalledOnce());
+    expect(field).toHaveValue("Be quick. And kind.");
   });
 
   test("a refusal is said, and what was typed is kept", async () => {

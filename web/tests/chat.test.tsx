@@ -69,6 +69,19 @@ describe("writing", () => {
     expect(await field()).toHaveValue("Hello");
   });
 
+  test("a refusal is told in its own conversation only", async () => {
+    const errors = [{ code: "model_away", message: "The model is away." }];
+    served({ "POST /api/v1/bots/iris/chat": { status: 503, errors } });
+    openChat(bot());
+    await connect();
+    await log();
+    await userEvent.type(await field(), "Hello{Enter}");
+    expect(await screen.findByRole("alert")).toHaveTextContent("The model is away.");
+    await userEvent.click(screen.getByText("New"));
+    await waitFor(async () => expect(await field()).toHaveValue(""));
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
   test("what was not sent is there again in its own conversation", async () => {
     served();
     openChat(bot());

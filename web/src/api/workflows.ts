@@ -128,6 +128,13 @@ export function dryRun({ ref, payload, samples = {}, definition }: Trial): Promi
 
 type Changed = EventOf<"workflow.changed">["data"];
 
+/** The server has just said how a workflow is: show that until it is read again. */
+export function putWorkflow(cache: QueryClient, workflow: WorkflowDetail): void {
+  for (const ref of [workflow.id, workflow.name]) {
+    cache.setQueryData(workflowQuery(ref).queryKey, (before) => before && workflow);
+  }
+}
+
 /** Something about a workflow is different: read again what a page shows of it, by whichever name it knows it. */
 export function refreshWorkflow(cache: QueryClient, changed: Pick<Changed, "workflow_id" | "name">): void {
   void cache.invalidateQueries({ queryKey: workflowsQuery.queryKey });

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { WorkflowCard } from "@/api/types";
-import { refreshWorkflow, switchWorkflow } from "@/api/workflows";
+import { putWorkflow, refreshWorkflow, switchWorkflow } from "@/api/workflows";
 import { Switch } from "@/ui/Switch";
 import { toast } from "@/ui/toast";
 
@@ -9,8 +9,10 @@ export function Enabled({ workflow: { id, name, is_enabled } }: { workflow: Work
   const cache = useQueryClient();
   const change = useMutation({
     mutationFn: switchWorkflow,
-    onSuccess: (_, { isEnabled }) =>
-      toast.ok(isEnabled ? `${name} is on.` : `${name} is off: only a person starts it.`),
+    onSuccess: (switched, { isEnabled }) => {
+      putWorkflow(cache, switched);
+      toast.ok(isEnabled ? `${name} is on.` : `${name} is off: only a person starts it.`);
+    },
     onSettled: () => refreshWorkflow(cache, { workflow_id: id, name }),
   });
   const isOn = change.isPending ? change.variables.isEnabled : is_enabled;

@@ -47,6 +47,6 @@ export function useWords({ place, isAnswering, ask }: Options): Words {
       setText(text);
       if (!sending.isPending && !isAnswering) sending.mutate(text);
     },
-    problem: sending.error,
+    problem: sending.context?.from === place ? sending.error : null,
   };
 }

@@ -18,8 +18,9 @@ export function Send({ slug, name }: { slug: string; name: string }) {
   const send = useMutation({
     mutationFn: sendMessage,
     meta: { isShownInPlace: true },
-    onSuccess: () => {
-      setBody("");
+    onSuccess: (_message, sent) => {
+      // More may have been typed meanwhile.
+      setBody((now) => (now.trim() === sent.body ? "" : now));
       refreshMessages(cache);
     },
   });

@@ -17,8 +17,9 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
   const tell = useMutation({
     mutationFn: tellAgent,
     meta: { isShownInPlace: true },
-    onSuccess: (message) => {
-      setText("");
+    onSuccess: (message, sent) => {
+      // More may have been typed meanwhile.
+      setText((now) => (now.trim() === sent.text ? "" : now));
       onSent(message);
     },
   });
