@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import uvloop
+from tests.support.somebody import somebody
 
 from forge.errors import Conflict, Invalid, NotFound, TooLarge, Unavailable
 from forge.workspace import gitrunner
-from forge.workspace.errors import NoSuchPath
+from forge.workspace.errors import NoSuchPath, PathRefused
 from forge.workspace.git import Git
 from forge.workspace.gitdir import GitDir
 from forge.workspace.gitrunner import GitRunner
@@ -161,6 +162,45 @@ async def test_a_commit_can_be_restored_whatever_happened_since(git: Git, root: 
     assert contents(root) == after
     assert await git.status() == []
     assert list(contents(outside)) == ["secret.txt"]
+
+
+async def test_a_commit_with_large_files_can_be_restored(git: Git, root: Path):
+    for number in range(70):
+        (root / f"{number}.bin").write_bytes(bytes([number]) * (1 << 20))
+    (root / "largest.bin").write_bytes(b"x" * (64 << 20))
+    first = await commit(git)
+    for name in ("largest.bin", *(f"{number}.bin" for number in range(70))):
+        (root / name).unlink()
+    (root / "other.txt").write_text("other")
+    await git.restore(first.id)
+    assert await git.tree_hash() == first.tree
+    assert not is_there(root / "other.txt")
+
+
+async def test_what_cannot_be_written_back_takes_nothing_away(git: Git, root: Path):
+    (root / ".gitignore").write_text("ignored\n")
+    (root / "was-file").write_text("x")
+    first = await commit(git)
+    (root / "was-file").unlink()
+    (root / "was-file").mkdir()
+    (root / "was-file" / "ignored").write_text("x")
+    (root / "new.txt").write_text("new")
+    with pytest.raises(Conflict):
+        await git.restore(first.id)
+    assert is_there(root / "new.txt")
+
+
+async def test_a_file_that_cannot_be_read_is_not_taken_for_deleted():
+    with somebody() as home:
+        (home / "tree").mkdir()
+        git = Git(home / "tree", home / "git")
+        await git.init()
+        (home / "tree" / "a.txt").write_text("a")
+        made = await commit(git)
+        (home / "tree" / "a.txt").chmod(0)
+        with pytest.raises(PathRefused, match=r"'a\.txt' cannot be used: Permission denied"):
+            await git.snapshot("a change", ADA)
+        assert await git.head() == made.id
 
 
 async def test_ignored_files_are_neither_kept_nor_touched(git: Git, root: Path):

@@ -25,7 +25,6 @@ EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 NO_COMMIT = "0" * 40
 MAX_DIFF = 200_000
 MAX_NESTED = 100
-_BLOBS_AT_ONCE = 100
 
 _COMMIT_ID = re.compile(r"[0-9a-f]{40}")
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9_/-]{0,99}")
@@ -142,14 +141,14 @@ class Git:
         if not self._dir.index.exists() and (head := await _head(git)):
             await git.run("read-tree", head)
         paths = await self._changed_paths(git)
-        taken = await asyncio.to_thread(
-            staging.take_all, self._beneath, paths, self._dir.spool, self._protected
-        )
         try:
+            taken = await asyncio.to_thread(
+                staging.take_all, self._beneath, paths, self._dir.spool, self._protected
+            )
             if taken:
                 await _add(git, taken)
         finally:
-            staging.discard(taken)
+            staging.discard(self._dir.spool)
         return (await git.run("write-tree")).decode().strip()
 
     async def _changed_paths(self, git: GitRunner) -> list[bytes]:
@@ -174,15 +173,25 @@ class Git:
         }
 
     async def _apply(self, git: GitRunner, differences: list[restoring.Difference]) -> None:
+        """Nothing goes before what comes is there, except for what is in its way."""
         restorer = restoring.Restorer(self._beneath, self._protected)
-        await asyncio.to_thread(restorer.remove, [one for one in differences if one.mode is None])
         wanted = [one for one in differences if one.mode is not None]
-        for start in range(0, len(wanted), _BLOBS_AT_ONCE):
-            some = wanted[start : start + _BLOBS_AT_ONCE]
-            names = "".join(f"{one.blob}\n" for one in some).encode()
-            batch = await git.run("cat-file", "--batch", stdin=names)
-            for one, content in zip(some, restoring.read_blobs(batch), strict=True):
+        batches = restoring.batches(wanted, await _sizes(git, wanted))
+        in_the_way, others = restoring.removals(differences)
+        await asyncio.to_thread(restorer.remove, in_the_way)
+        for some in batches:
+            blobs = await git.run("cat-file", "--batch", stdin=some.names(), limit=some.most_bytes)
+            for one, content in zip(some.differences, restoring.read_blobs(blobs), strict=True):
                 await asyncio.to_thread(restorer.write, one, content)
+        await asyncio.to_thread(restorer.remove, others)
+
+
+async def _sizes(git: GitRunner, wanted: list[restoring.Difference]) -> list[int]:
+    """Of their contents; each answer is `id type size`."""
+    if not wanted:
+        return []
+    said = await git.run("cat-file", "--batch-check", stdin=restoring.Batch(wanted).names())
+    return [int(line.rsplit(b" ", 1)[1]) for line in said.splitlines()]
 
 
 async def _add(git: GitRunner, taken: list[staging.Taken]) -> None:

@@ -36,9 +36,15 @@ class GitRunner:
     lock: int
     """The descriptor of the lock on the git directory: every git holds it as long as it lives."""
 
-    async def run(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> bytes:
+    async def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        limit: int = MAX_OUTPUT,
+    ) -> bytes:
         """What a command says; GitFailed unless it worked."""
-        said = await self.ask(*arguments, stdin=stdin, env=env)
+        said = await self.ask(*arguments, stdin=stdin, env=env, limit=limit)
         if said.code != 0:
             raise GitFailed(
                 f"git {arguments[0]} failed ({said.code}): {said.complaint or 'it did not say why'}"

@@ -4,7 +4,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_
 
 from forge.errors import Conflict
 from forge.workspace.beneath import Beneath
@@ -12,6 +14,11 @@ from forge.workspace.errors import explain
 from forge.workspace.files import write_atomically
 from forge.workspace.paths import Parts, ProtectedNames
 from forge.workspace.staging import LINK_MODE, PROGRAM_MODE, parts_of
+
+BATCH_BYTES = 16 << 20
+BATCH_FILES = 100
+_HEAD_BYTES = 100
+"""Of a blob in a batch: its name, type and size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,53 @@ def read_differences(raw: bytes) -> list[Difference]:
 def _difference(head: bytes, path: bytes) -> Difference:
     _, mode, _, blob, letter = head.decode().split(" ")
     return Difference(path, None if letter == "D" else mode, blob)
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is asked of git at once."""
+
+    differences: list[Difference] = field(default_factory=list[Difference])
+    size: int = 0
+
+    def names(self) -> bytes:
+        return "".join(f"{one.blob}\n" for one in self.differences).encode()
+
+    @property
+    def most_bytes(self) -> int:
+        return self.size + _HEAD_BYTES * len(self.differences)
+
+    def has_room(self, size: int) -> bool:
+        return not self.differences or (
+            len(self.differences) < BATCH_FILES and self.size + size <= BATCH_BYTES
+        )
+
+
+def batches(wanted: list[Difference], sizes: list[int]) -> list[Batch]:
+    """In order; what is larger than a batch may be is one by itself."""
+    made: list[Batch] = []
+    for one, size in zip(wanted, sizes, strict=True):
+        if not made or not made[-1].has_room(size):
+            made.append(Batch())
+        made[-1].differences.append(one)
+        made[-1].size += size
+    return made
+
+
+def removals(differences: list[Difference]) -> tuple[list[Difference], list[Difference]]:
+    """Of what goes, that in whose place a directory comes or that is in a directory where a file comes; and the rest."""
+    wanted = {one.path for one in differences if one.mode is not None}
+    folders = {folder for path in wanted for folder in _folders(path)}
+    gone = [one for one in differences if one.mode is None]
+    is_in_the_way = [one.path in folders or not wanted.isdisjoint(_folders(one.path)) for one in gone]
+    return list(compress(gone, is_in_the_way)), list(compress(gone, map(not_, is_in_the_way)))
+
+
+def _folders(path: bytes) -> Iterator[bytes]:
+    at = path.find(b"/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find(b"/", at + 1)
 
 
 def read_blobs(batch: bytes) -> Iterator[bytes]:

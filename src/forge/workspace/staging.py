@@ -4,6 +4,7 @@ git finds out by name what has changed; the content is read here, beneath the ro
 exchanged for a link meanwhile never brings a file from elsewhere into the history.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge.workspace.beneath import READ, Beneath
+from forge.workspace.errors import explain
 from forge.workspace.paths import Parts, ProtectedNames
 
 MAX_FILE_BYTES = 64 << 20
@@ -19,6 +21,9 @@ MAX_FILE_BYTES = 64 << 20
 
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "120000", "100644", "100755"
 _CHUNK = 1 << 20
+_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EINVAL, errno.ENXIO)
+"""Nothing is there, a link came into the path, what was a link is none any more, or it is a socket. Whatever else the
+system says is no reason to forget a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,9 @@ def _take(beneath: Beneath, path: bytes, spooled: Path) -> Taken | None:
             if not stat.S_ISREG(status.st_mode):
                 return Taken(path, None)
             return _copy(directory, parts[-1], path, spooled)
-    except OSError:
+    except OSError as error:
+        if error.errno not in _GONE:
+            raise explain(error, "/".join(parts)) from error
         return Taken(path, None)
 
 
@@ -81,8 +88,7 @@ def index_lines(taken: list[Taken], hashes: list[str]) -> bytes:
     )
 
 
-def discard(taken: list[Taken]) -> None:
-    for one in taken:
-        if one.spooled is not None:
-            with suppress(OSError):
-                one.spooled.unlink()
+def discard(spool: Path) -> None:
+    for spooled in spool.glob("*"):
+        with suppress(OSError):
+            spooled.unlink()
