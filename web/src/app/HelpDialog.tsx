@@ -7,7 +7,7 @@ type Props = { open: boolean; onOpenChange: (open: boolean) => void };
 /** The shortcuts that work on this page, read off the bindings themselves. */
 export function HelpDialog({ open, onOpenChange }: Props) {
   return (
-    <Modal open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide>
+    <Modal open={open} onOpenChange={onOpenChange} title="Keyboard shortcuts" wide isHeld={false}>
       <ShortcutTable shortcuts={useBoundShortcuts()} />
     </Modal>
   );

@@ -18,7 +18,7 @@ type Props = {
 
 export function Confirm(props: Props) {
   return (
-    <Modal {...props}>
+    <Modal {...props} isHeld={false}>
       <ConfirmForm {...props} />
     </Modal>
   );

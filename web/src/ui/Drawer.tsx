@@ -3,12 +3,19 @@ import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { IconButton } from "./Button";
 
-type Props = { close: () => void; title: string; description?: ReactNode; children: ReactNode };
+type Props = {
+  close: () => void;
+  title: string;
+  description?: ReactNode;
+  children: ReactNode;
+  /** A click outside does not close it: what was typed in it would be lost. Off where it only shows something. */
+  isHeld?: boolean;
+};
 
 /** A dialog at the right edge, as high as the page: what is on the page stays in sight beside it. */
-export function Drawer({ close, title, description, children }: Props) {
+export function Drawer({ close, title, description, children, isHeld = true }: Props) {
   return (
-    <Dialog.Root open onOpenChange={close}>
+    <Dialog.Root open onOpenChange={close} disablePointerDismissal={isHeld}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Popup className="fixed inset-y-0 right-0 z-50 flex w-full max-w-[560px] flex-col border-l border-line bg-surface shadow-2xl outline-none">

@@ -13,11 +13,11 @@ type Props = {
   wide?: boolean;
   /** As much as the page gives, for texts side by side. */
   widest?: boolean;
-  /** What was typed or chosen in it would be lost: a click outside does not close it. */
+  /** A click outside does not close it: what was typed or chosen in it would be lost. Off where there is no such thing. */
   isHeld?: boolean;
 };
 
-/** A dialog over the page. Escape and a click outside close it; the focus stays inside and then returns. */
+/** A dialog over the page. Escape and its button close it; the focus stays inside and then returns. */
 export function Modal({
   open,
   onOpenChange,
@@ -26,7 +26,7 @@ export function Modal({
   children,
   wide = false,
   widest = false,
-  isHeld = false,
+  isHeld = true,
 }: Props) {
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange} disablePointerDismissal={isHeld}>

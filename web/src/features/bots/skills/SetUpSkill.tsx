@@ -19,7 +19,6 @@ export function SetUpSkill({ slug, skill, close }: Props) {
       title={`Set up ${skill.name}`}
       description="For this bot alone; the skill itself stays as it is."
       wide
-      isHeld
     >
       <SetUpForm slug={slug} skill={skill} close={close} />
     </Modal>

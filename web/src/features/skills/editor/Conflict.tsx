@@ -18,7 +18,6 @@ export function Conflict({ name, mine, theirs, isBusy, ways }: Props) {
     <Modal
       open
       wide
-      isHeld
       onOpenChange={ways.keepEditing}
       title={`${name} was changed meanwhile`}
       description="What you wrote is not saved yet, and nothing of it is lost. Choose what the folder should have."

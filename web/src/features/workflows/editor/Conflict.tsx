@@ -10,7 +10,6 @@ export function Conflict({ theirs, isBusy, ways }: Props) {
   return (
     <Modal
       open
-      isHeld
       onOpenChange={ways.keepEditing}
       title={`${theirs.name} was saved meanwhile`}
       description="What you changed is not saved yet, and nothing of it is lost."

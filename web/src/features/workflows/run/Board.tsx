@@ -99,7 +99,7 @@ export function Board({ run, view: latest, isLoading }: Props) {
         (selected === null ? (
           detail
         ) : (
-          <Drawer close={() => setSelected(null)} title="Step">
+          <Drawer close={() => setSelected(null)} title="Step" isHeld={false}>
             {detail}
           </Drawer>
         ))}

@@ -10,7 +10,6 @@ export function StartDialog({ title, ...form }: StartProps & { title: string }) 
     <Modal
       open
       onOpenChange={form.close}
-      isHeld={takes > 0}
       wide
       title={title}
       description={
