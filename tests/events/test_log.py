@@ -63,6 +63,14 @@ async def test_a_rolled_back_event_leaves_no_gap(store: Store, log: EventLog):
     assert await seqs(store, log, "run:a") == [1, 2]
 
 
+async def test_half_a_character_is_not_appended(store: Store, log: EventLog):
+    with pytest.raises(ValueError, match=r"run\.progress is not text"):
+        async with store.begin() as tx:
+            await log.append(tx, "run:a", RunProgressed(done=1, total=2, note="half \ud83d"))
+    assert await append(store, log, "run:a", 1) == 1
+    assert await seqs(store, log, "run:a") == [1]
+
+
 async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: Store, log: EventLog):
     """The trap of a global serial: it hands numbers out before the commit, and a cursor jumps over late ones."""
     seen: list[int] = []

@@ -1,6 +1,7 @@
 """Messages that reach bots: who is told what, what comes back, and what is refused. On both databases."""
 
 import asyncio
+import json
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -112,6 +113,20 @@ async def test_nobody_speaks_for_others_or_to_nobody(office: Office):
     assert await refused(to="ada", body="") == (422, "invalid")
     assert await refused(to="ada", body=" \n") == (422, "invalid")
     assert data(await office.client.get("/api/v1/messages")) == []
+
+
+async def test_half_a_character_is_refused_and_leaves_no_trace(office: Office):
+    for body in ("half \ud83d", {"deep": ["half \ud83d"]}, {"half \ud83d": 1}):
+        sent = {
+            "content": json.dumps({"body": body, "to": "bob"}),
+            "headers": {"Content-Type": "application/json"},
+        }
+        refused = await office.client.post("/api/v1/messages", **sent)
+        assert refused.status_code == 422
+        assert [one["message"] for one in refused.json()["errors"]] == [
+            "body: must not contain half a character"
+        ]
+    assert data(await office.client.get("/api/v1/messages")) == [] and await office.told() == []
 
 
 async def test_what_is_said_in_a_channel_reaches_those_who_listen(office: Office):

@@ -84,9 +84,17 @@ def test_a_session_says_who_began_it():
 
 
 def test_a_message_has_at_most_a_hundred_kilobytes():
-    fitting = "x" * (MAX_BODY - 2)
+    fitting = "x" * MAX_BODY
     assert NewMessage(to="ada", body=fitting).body == fitting
     with pytest.raises(ValidationError, match="at most 100,000 bytes"):
         NewMessage(to="ada", body=fitting + "x")
     with pytest.raises(ValidationError, match="bytes"):
         NewMessage(to="ada", body={"text": "ü" * (MAX_BODY // 2)})
+
+
+def test_a_nested_message_is_measured_as_the_text_it_becomes():
+    nested: Any = 1
+    for _ in range(200):
+        nested = [nested]
+    with pytest.raises(ValidationError, match="at most 100,000 bytes"):
+        NewMessage(to="ada", body=[nested] * 20)

@@ -1,6 +1,7 @@
 """Append to streams and read them back; or whisper to those who follow one now."""
 
 import asyncio
+import itertools
 import logging
 import time
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
@@ -52,6 +53,8 @@ class EventLog:
     ) -> dict[str, int]:
         if not all(fact.is_durable for some in facts.values() for fact in some):
             raise TypeError("ephemeral events are whispered, not appended")
+        for fact in itertools.chain.from_iterable(facts.values()):
+            _check_text(fact)
         last = await store.reserve(tx, {stream: len(some) for stream, some in facts.items()})
         moment = now()
         rows = [
@@ -134,6 +137,14 @@ class EventLog:
     async def _read_batch(self, stream: str, after: int, limit: int) -> list[Event]:
         async with self._database.read() as tx:
             return await store.read(tx, stream, after=after, limit=limit)
+
+
+def _check_text(fact: EventData) -> None:
+    """A stream with half a character in it could be read by nobody, from there on and for good."""
+    try:
+        fact.model_dump_json()
+    except ValueError as error:
+        raise ValueError(f"an event of type {fact.type} is not text") from error
 
 
 def _can_be_told(whisper: Whisper) -> bool:

@@ -12,7 +12,7 @@ from forge.kernel.spelling import Spelling
 from forge.runs.models import Problem
 
 MAX_BODY = 100_000
-"""Bytes of what a message says, as JSON."""
+"""Bytes of what a message says, as the text that is kept of it and told."""
 LONGEST_WAIT_S = 120
 PREVIEW = 200
 
@@ -20,9 +20,18 @@ PREVIEW = 200
 def _fits(body: JsonValue) -> JsonValue:
     if body is None or (isinstance(body, str) and not body.strip()):
         raise ValueError("must say something")
-    if len(json.dumps(body, ensure_ascii=False).encode(errors="replace")) > MAX_BODY:
-        raise ValueError(f"must have at most {MAX_BODY:,} bytes as JSON")
+    try:
+        size = len(as_text(body).encode())
+    except UnicodeEncodeError:
+        raise ValueError("must not contain half a character") from None
+    if size > MAX_BODY:
+        raise ValueError(f"must have at most {MAX_BODY:,} bytes as text")
     return body
+
+
+def as_text(body: JsonValue) -> str:
+    """For people and models: a text as it is, anything else as JSON."""
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2)
 
 
 Body = Annotated[JsonValue, AfterValidator(_fits)]
@@ -238,8 +247,3 @@ class MessageAnswered(EventData):
 
 
 EVENTS: tuple[type[EventData], ...] = (MessageSent, MessageAnswered)
-
-
-def as_text(body: JsonValue) -> str:
-    """For people and models: a text as it is, anything else as JSON."""
-    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, indent=2)

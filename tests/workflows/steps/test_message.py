@@ -64,6 +64,7 @@ async def test_a_message_that_cannot_be_sent_or_answered_fails_its_step(office: 
 
     assert await code(to="nobody") == "unknown_bot"
     assert await code(to="ada", body="") == "bad_message"
+    assert await code(to="ada", body="half \ud83d") == "bad_message"
     assert await code(channel="No Such Name!") == "bad_message"
     data(await office.client.patch("/api/v1/bots/ada", json={"status": "disabled"}))
     assert await code(to="ada", wait=True) == "bot_blocked"
