@@ -17,6 +17,11 @@ SCENES: dict[str, Any] = {
     "tide": {"match": {"latest": "tide"}, "turns": [{"text": ANSWER}]},
     "long": {"match": {"latest": "long"}, "turns": [{"text": LONG}]},
     "codes": {"match": {"latest": "codes"}, "turns": [{"text": "a\x1b[31mred\x1b[0m\r\nb\u202e"}]},
+    "faltering": {
+        "match": {"latest": "faltering", "model": "talker"},
+        "turns": [{"text": "A try that breaks off.", "delay_s": 0.2, "fault": {"kind": "cut", "after": 1}}],
+    },
+    "steady": {"match": {"latest": "faltering"}, "turns": [{"text": "The answer that counts, to its end."}]},
     "broken": {"match": {"latest": "broken"}, "turns": [{"text": "no", "fault": "400"}]},
 }
 
@@ -47,6 +52,16 @@ def test_the_answer_alone_goes_to_standard_output(terminal: Terminal):
     assert facts.startswith("scripted:talker · temperature 0.7 · ") and " out · $0." in facts
     assert goes_on.startswith("Go on with it: --session ")
     assert terminal("chat", "atlas", "--quiet", "what is the tide?") == Said(0, f"{ANSWER}\n", "")
+
+
+def test_a_try_that_breaks_off_leaves_nothing_in_a_file(parlour: Parlour, terminal: Terminal):
+    bot = parlour.make_bot("Falter")
+    price = {"input": 3, "output": 15}
+    parlour.server.call("PUT", "/api/v1/models/prices?model=scripted:other", price)
+    chain = {"chain": ["scripted:talker", "scripted:other"]}
+    parlour.server.call("PUT", f"/api/v1/models/roles/bot?scope=bot:{bot['id']}", chain)
+    said = terminal("chat", bot["slug"], "--quiet", "faltering")
+    assert said == Said(0, "The answer that counts, to its end.\n", "")
 
 
 def test_what_is_piped_in_is_the_question_or_follows_it(parlour: Parlour, terminal: Terminal):

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from forge.bots.chat.markdown import ModelMarkdown, split_settled
 from forge.bots.chat.models import SkillUse, UseState
-from forge.bots.chat.show import LiveView, PlainView, marked
+from forge.bots.chat.show import AGAIN, LiveView, PlainView, marked
 from forge.bots.mcp.plain import plain
 
 LINES = [
@@ -130,6 +130,41 @@ def test_plain_text_is_whole_whatever_was_missed(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == "two\n"
 
 
+def test_a_pipe_gets_nothing_of_a_try_that_broke_off(capsys: pytest.CaptureFixture[str]):
+    view = PlainView()
+    view.begin("")
+    view.text("A try that")
+    view.again("The")
+    view.text(" answer.")
+    view.end("The answer.")
+    assert capsys.readouterr().out == "The answer.\n"
+
+
+def test_what_moves_is_drawn_anew_when_the_model_is_asked_again():
+    out = Console(file=io.StringIO(), width=60, height=20, color_system=None, force_terminal=True)
+    view = LiveView(out)
+    view.begin("")
+    view.text("A try that")
+    view.again("The answer.")
+    view.end("The answer.")
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue().rpartition("\x1b[2K")[2].split() == ["The", "answer."]
+
+
+@pytest.mark.parametrize("is_heard", [True, False])
+def test_what_was_printed_of_a_try_that_broke_off_is_said_not_to_count(is_heard: bool):
+    out = Console(file=io.StringIO(), width=60, height=20, color_system=None, force_terminal=False)
+    view = LiveView(out)
+    view.begin("")
+    view.text("A try\n\nthat\n")
+    if is_heard:
+        view.again("The\n\nanswer.")
+    view.end("The\n\nanswer.")
+    assert isinstance(out.file, io.StringIO)
+    lines = [line.strip() for line in out.file.getvalue().splitlines() if line.strip()]
+    assert lines == ["A try", AGAIN, "The", "answer."]
+
+
 def test_the_words_of_a_search_stand_out():
     text = marked("where do ⟦pelicans⟧ and ⟦gulls⟧ nest")
     assert text.plain == "where do pelicans and gulls nest"
@@ -173,7 +208,6 @@ def test_a_pipe_gets_the_answer_and_nothing_of_skills(capsys: pytest.CaptureFixt
     said = capsys.readouterr()
     assert said.out == "I look.\n\nNo.\n"
     assert said.err.splitlines() == [
-        "",  # ends the line of the answer, where both are seen in one place
         "✗ ran weather, 1,234 ms: No network.�[2J",
         "✓ read notes.md of weather",
     ]

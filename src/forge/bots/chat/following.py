@@ -21,9 +21,11 @@ def _ignore(_: object) -> None:
 
 @dataclass(frozen=True)
 class Listener:
-    """Who wants to know meanwhile. Pieces of the text come in order and without a gap."""
+    """Who wants to know meanwhile. Pieces of the text come in order and without a gap; `on_again` is told all of it when
+    a model that was asked again says something else."""
 
     on_text: Callable[[str], None] = _ignore
+    on_again: Callable[[str], None] = _ignore
     on_thinking: Callable[[str], None] = _ignore
     on_lost: Callable[[ForgeError], None] = _ignore
     on_skill: Callable[[SkillUse], None] = _ignore
@@ -56,6 +58,11 @@ class Line:
             self.close()
             raise
         raise NotFound("This conversation was deleted.")
+
+    @property
+    def text(self) -> str:
+        """What was heard of the answer."""
+        return self._text
 
     def close(self) -> None:
         if self._events is not None:
@@ -90,10 +97,14 @@ class Line:
 
     def _extend(self, offset: int, text: str) -> None:
         """Nothing when there is a gap: the end has it all."""
-        if offset <= len(self._text) < offset + len(text):
-            piece = text[len(self._text) - offset :]
-            self._text += piece
-            self._listener.on_text(piece)
+        before, heard = self._text[:offset], self._text[offset:]
+        if offset > len(self._text) or heard.startswith(text):
+            return
+        self._text = before + text
+        if text.startswith(heard):
+            self._listener.on_text(text[len(heard) :])
+        else:
+            self._listener.on_again(self._text)
 
     def _catch_up(self) -> None:
         if time.monotonic() - self._asked_at > ASK_AGAIN_S:

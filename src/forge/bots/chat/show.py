@@ -32,6 +32,7 @@ from forge.terminal.text import ago, clean
 FAINT = "bright_black"
 LONG = 4000
 """Characters of a block that are still drawn as Markdown while they are written."""
+AGAIN = "The model was asked again, and the answer begins anew:"
 ENDED = {
     MessageStatus.STOPPED: "The answer was stopped.",
     MessageStatus.INTERRUPTED: "The answer was interrupted.",
@@ -47,6 +48,10 @@ class View(Protocol):
         ...
 
     def text(self, piece: str) -> None: ...
+
+    def again(self, text: str) -> None:
+        """What was shown does not count: this is all of it so far."""
+        ...
 
     def thinking(self, piece: str) -> None: ...
 
@@ -64,40 +69,30 @@ class View(Protocol):
 
 
 class PlainView:
-    """Words as they come and nothing else: for pipes and files."""
+    """The words and nothing else, once they are all there: nothing can be taken back from pipes and files."""
 
     def __init__(self) -> None:
         self._shown = ""
-        self._is_within_line = False
 
     def begin(self, shown: str) -> None:
         self._shown = shown
 
-    def text(self, piece: str) -> None:
-        self._shown += piece
-        self._is_within_line = not piece.endswith("\n") if piece else self._is_within_line
-        sys.stdout.write(clean(piece))
-        sys.stdout.flush()
+    def text(self, piece: str) -> None: ...
 
-    def thinking(self, piece: str) -> None:
-        pass
+    def again(self, text: str) -> None: ...
+
+    def thinking(self, piece: str) -> None: ...
 
     def skill(self, use: SkillUse) -> None:
         if use.state is not UseState.RUNNING:
-            self._aside(skill_line(use).plain)
+            click.echo(skill_line(use).plain, err=True)
 
     def lost(self, message: str) -> None:
-        self._aside(message)
-
-    def _aside(self, line: str) -> None:
-        """Where both end up in one place, it begins a line of its own; the words stay as they are."""
-        click.echo("\n" * self._is_within_line + line, err=True)
-        self._is_within_line = False
+        click.echo(message, err=True)
 
     def end(self, text: str) -> None:
-        self.text(text[len(self._shown) :] if text.startswith(self._shown) else "")
-        if not self._shown.endswith("\n"):
-            self.text("\n")
+        sys.stdout.write(clean(text.removeprefix(self._shown)) + "\n" * (not text.endswith("\n")))
+        sys.stdout.flush()
 
 
 class NoView:
@@ -106,6 +101,8 @@ class NoView:
     def begin(self, shown: str) -> None: ...
 
     def text(self, piece: str) -> None: ...
+
+    def again(self, text: str) -> None: ...
 
     def thinking(self, piece: str) -> None: ...
 
@@ -141,6 +138,14 @@ class LiveView:
             self._live.update(_Tail(self._rest), refresh=bool(settled))
         self._print(settled)
 
+    def again(self, text: str) -> None:
+        """What was printed for good stays on the screen, so it is said that it does not count."""
+        if not text.startswith(self._settled):
+            self._out.print(words(AGAIN, "yellow"))
+            self._settled = ""
+        self._rest = ""
+        self.text(text[len(self._settled) :])
+
     def thinking(self, piece: str) -> None:
         if self._live and not self._rest:
             self._live.update(Spinner("dots", Text(" thinking …", FAINT), style=FAINT))
@@ -165,7 +170,9 @@ class LiveView:
             self._live.stop()
             self._live = None
         seen = self._settled + self._rest
-        self._print(text[len(self._settled) :] if text.startswith(seen) else self._rest)
+        if not seen.startswith(text):
+            self.again(text)
+        self._print(self._rest)
 
     def _print(self, block: str) -> None:
         self._settled += block

@@ -86,12 +86,13 @@ class Talk:
         if not shown and answer.text:
             view.text(answer.text)
         listener = Listener(
-            view.text,
-            view.thinking,
-            lambda error: view.lost(f"{error.message} Trying again …"),
-            view.skill,
+            on_text=view.text,
+            on_again=view.again,
+            on_thinking=view.thinking,
+            on_lost=lambda error: view.lost(f"{error.message} Trying again …"),
+            on_skill=view.skill,
         )
-        text = answer.text
+        text: str | None = None
         try:
             ended = self._line.wait_for(answer, listener, is_resumed=is_resumed)
             text = ended.text
@@ -99,7 +100,7 @@ class Talk:
             ended = self._stopped(answer)
             text = ended.text
         finally:
-            view.end(text)
+            view.end(self._line.text if text is None else text)
         return ended
 
     def _stopped(self, answer: Message) -> Message:

@@ -31,6 +31,9 @@ class Written:
     def add(self, piece: str) -> None:
         self.text += piece
 
+    def replace(self, text: str) -> None:
+        self.text = text
+
 
 class Conversation:
     def __init__(self, settings: ClientSettings, slug: str) -> None:
@@ -61,7 +64,7 @@ class Conversation:
 
     def _wait(self, turn: Turn, written: Written) -> Message:
         with connect(self._settings) as client, closing(Line(client, turn.session.id)) as line:
-            return line.wait_for(turn.answer, Listener(on_text=written.add))
+            return line.wait_for(turn.answer, Listener(written.add, written.replace))
 
     def _stop(self, session_id: str) -> None:
         with suppress(ForgeError), connect(self._settings) as client:
