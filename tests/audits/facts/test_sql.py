@@ -74,6 +74,7 @@ STATEMENTS = [
     "SELECT a FROM b",
 ]
 SENTENCES = [
+    "select now(",
     "Please select the users from the table where you set a flag",
     "Delete from favourites",
     "delete from favourites",

@@ -127,7 +127,7 @@ def _is_value(columns: Sequence[Token]) -> bool:
     if len(columns) == 1:
         return columns[0].text == "1"
     reader = Reader(columns)
-    is_call = reader.name() and reader.group() is not None
+    is_call = reader.name() and reader.group() is not None and len(columns) > 2
     return is_call and reader.is_at_end and columns[2].low not in ("s", "es")
 
 
