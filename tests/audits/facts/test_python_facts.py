@@ -301,6 +301,10 @@ def test_bound_names_say_where_they_come_from() -> None:
         "print 'hello'\nimport a\n",
         "x = t'{a}'\nimport a\n",
         "type X[T] = list[T]\nimport a\n",
+        "class A[T = int]: ...\nimport a\n",
+        "class A[T: (int, str) = int, *Ts = *tuple[int, ...], **P = [int, 'x]']]: ...\nimport a\n",
+        "def f[\n    T = dict[str, int],  # ]\n](x: T = 1) -> T: ...\nimport a\n",
+        "type X[T = __import__('a')] = list[T]\n",
         "try: pass\nexcept A, B: pass\nimport a\n",
         "x = f'{a['b']}'\nimport a\n",
         "match x:\n    case {'a': 1}: pass\nimport a\n",
@@ -391,9 +395,43 @@ def test_a_declared_encoding_in_which_code_can_hide_makes_a_file_unreadable(cook
     assert FACTS(".py", f"# x\n# coding: {cookie}\nimport a\n".encode()).broken_line == 2
 
 
-@pytest.mark.parametrize("cookie", ["utf-8", "utf8", "latin-1", "ascii", "cp1252", "utf_8_sig"])
+@pytest.mark.parametrize(
+    "first",
+    ["\r# coding: utf-7", "\f# coding: utf-7", f"#{' ' * 300}coding: utf-7", "\ufeff\r\n# coding: utf-7"],
+)
+def test_no_way_of_writing_hides_such_a_declaration(first: str) -> None:
+    assert FACTS(".py", f"{first}\nimport a\n".encode()).broken_line is not None
+
+
+@pytest.mark.parametrize(
+    "cookie",
+    [
+        "utf-8",
+        "utf8",
+        "latin-1",
+        "ascii",
+        "cp1252",
+        "utf_8_sig",
+        "utf-8-unix",
+        "UTF_8_DOS",
+        "latin-1-unix",
+        "iso-latin-1",
+        "iso-8859-1-mac",
+        "latin2",
+        "mac-roman",
+        "macintosh",
+    ],
+)
 def test_an_ordinary_declared_encoding_is_fine(cookie: str) -> None:
-    assert FACTS(".py", f"# -*- coding: {cookie} -*-\nimport a\n".encode()).broken_line is None
+    code = f"# -*- coding: {cookie} -*-\nimport a\n".encode()
+    compile(code, "a.py", "exec")
+    assert FACTS(".py", code) == FileFacts(imports=(Import("a", 2),), bound=(("a", "a", ""),))
+
+
+@pytest.mark.parametrize("first", ["import gzip", "x = 1  # y", "(", "x\r", "#\r#"])
+def test_no_encoding_is_declared_below_code_or_two_lines(first: str) -> None:
+    end = ")" if first == "(" else ""
+    assert FACTS(".py", f"{first}\n# Content-Encoding: gzip\n{end}\n".encode()).broken_line is None
 
 
 def test_what_the_parser_warns_of_is_nobodys_business() -> None:

@@ -15,7 +15,8 @@ from tree_sitter import Node, Query, QueryCursor
 
 from forge.audits.facts.code_sql import sql_units
 from forge.audits.facts.models import LANGUAGES, Language
-from forge.audits.facts.parsing import Grammar, language, parse, same_length
+from forge.audits.facts.parsing import Grammar, language, same_length
+from forge.audits.facts.python_syntax import parse_python
 from forge.audits.facts.script import parse_script
 
 Span = tuple[int, int]
@@ -70,7 +71,7 @@ def read_code(suffix: str, data: bytes) -> Code:
     source = same_length(data)
     match LANGUAGES.get(suffix):
         case Language.PYTHON:
-            grammar, root = Grammar.PYTHON, parse(Grammar.PYTHON, source)
+            grammar, root = Grammar.PYTHON, parse_python(source)
         case Language.SCRIPT:
             grammar, root = parse_script(suffix, source) or (Grammar.TSX, None)
         case None:

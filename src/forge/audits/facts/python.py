@@ -7,10 +7,11 @@ import warnings
 from tree_sitter import Node
 
 from forge.audits.facts.models import FileFacts
-from forge.audits.facts.parsing import Grammar, broken_line, parse, same_length
+from forge.audits.facts.parsing import broken_line, same_length
 from forge.audits.facts.python_imports import imports_of
 from forge.audits.facts.python_routes import routes_of
 from forge.audits.facts.python_source import as_python_reads, disguised_line
+from forge.audits.facts.python_syntax import parse_python
 
 _MOST_SECOND_OPINION = 256 << 10
 _MOST_NESTED = 100
@@ -22,7 +23,7 @@ def python_facts(data: bytes) -> FileFacts:
     if (line := disguised_line(data)) is not None:
         return FileFacts(broken_line=line)
     source = same_length(as_python_reads(data))
-    root = parse(Grammar.PYTHON, source)
+    root = parse_python(source)
     if root is None:
         return FileFacts(broken_line=1)
     imports, routes = imports_of(root, source), routes_of(root, source)

@@ -1,13 +1,17 @@
 """The text of a Python file as Python itself reads it: in the encoding it declares, its names in their normal form."""
 
+import codecs
 import re
 import unicodedata
 
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_NO_CODE = re.compile(rb"[ \t\f]*(#|$)")
+_LINE_END = re.compile(rb"\r\n?|\n")
 _CODECS = re.compile(
-    r"(utf-?8(-sig)?|ascii|us-ascii|latin-?1|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5)$",
-    re.I,
+    r"utf-?8(-sig)?|ascii|us-ascii|latin-?\d+|iso-?8859-?\d+|cp\d+|windows-?\d+|koi8-[ru]|shift-?jis|euc-?(jp|kr|cn)|gb\w+|big5"
+    r"|mac-?(roman|cyrillic|greek|iceland|turkish|croatian|romanian|latin-?2|centraleurope)|macintosh"
 )
+_LATIN = ("latin-1-", "iso-8859-1-", "iso-latin-1-")
 _WORD = re.compile("[0-9A-Za-z_\x80-\U0010ffff]+")
 
 
@@ -41,18 +45,29 @@ def _is_in_names(text: str) -> bool:
 def disguised_line(data: bytes) -> int | None:
     """The line of a declaration with which Python would read other code than anybody sees (UTF-7, unicode_escape)."""
     line, name = _cookie(data)
-    return line if name is not None and not _CODECS.match(name) else None
+    return line if name is not None and not _CODECS.fullmatch(name) else None
 
 
 def _declared(data: bytes) -> str | None:
     _, name = _cookie(data)
-    return name if name is not None and _CODECS.match(name) else None
+    return name if name is not None and _CODECS.fullmatch(name) else None
 
 
 def _cookie(data: bytes) -> tuple[int, str | None]:
-    """The encoding a file names for itself, and the line: PEP 263 looks at the first two."""
-    for number, line in enumerate(data.split(b"\n", 2)[:2], start=1):
-        match = _CODING.match(line.removeprefix(b"\xef\xbb\xbf")[:200])
+    """The encoding a file names for itself, and the line: the first, or the second where no code is in the first."""
+    lines = _LINE_END.split(data.removeprefix(codecs.BOM_UTF8), 2)[:2]
+    for number, line in enumerate(lines, start=1):
+        match = _CODING.match(line)
         if match is not None:
-            return number, match[1].decode("ascii", "replace").replace("_", "-")
+            return number, _codec_named(match[1].decode("ascii", "replace"))
+        if not _NO_CODE.match(line):
+            break
     return 0, None
+
+
+def _codec_named(name: str) -> str:
+    """As Python takes it: editors add how lines end, as in `utf-8-unix`."""
+    plain = name.lower().replace("_", "-")
+    if f"{plain}-".startswith("utf-8-"):
+        return "utf-8"
+    return "iso-8859-1" if f"{plain}-".startswith(_LATIN) else plain
