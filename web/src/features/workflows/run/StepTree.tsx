@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { Dot } from "@/ui/Badge";
 import { count } from "@/ui/count";
 import { Elapsed } from "@/ui/Time";
@@ -23,7 +23,10 @@ export type TreeProps = {
 const ROW_PX = 28;
 const INDENT_PX = 14;
 
-/** The steps of a run, however many: only the rows that can be seen are in the page. Arrow keys walk and unfold. */
+/**
+ * The steps of a run, however many: only the rows that can be seen are in the page. Arrow keys walk and unfold, Enter
+ * chooses: only what is chosen is looked at, and that is always a step.
+ */
 export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -33,31 +36,37 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
     getItemKey: (index) => rows[index]?.id ?? index,
     overscan: 12,
   });
-  const at = rows.findIndex(({ id }) => id === selected);
+  const [active, setActive] = useActive(selected);
+  const at = rows.findIndex(({ id }) => id === active);
   const where = useRef(at);
   useEffect(() => {
     where.current = at;
   });
   const { scrollToIndex } = virtual;
-  // biome-ignore lint/correctness/useExhaustiveDependencies(selected): another choice is the reason to scroll
+  // biome-ignore lint/correctness/useExhaustiveDependencies(active): another row is the reason to scroll
   useEffect(() => {
     if (where.current >= 0) scrollToIndex(where.current);
-  }, [selected, scrollToIndex]);
+  }, [active, scrollToIndex]);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[at];
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (by !== undefined) move(by);
-    else if (event.key === "Home") choose(rows[0]);
-    else if (event.key === "End") choose(rows.at(-1));
+    else if (event.key === "Home") go(rows[0]);
+    else if (event.key === "End") go(rows.at(-1));
     else if (event.key === "ArrowRight" && row?.fold && !row.fold.isOpen) turn(row.id);
     else if (event.key === "ArrowLeft" && row?.fold?.isOpen) turn(row.id);
-    else if (event.key === "Enter" && row?.kind === "iteration") turn(row.id);
+    else if (event.key === "Enter" && row) choose(row);
     else return;
     event.preventDefault();
   };
-  const move = (by: number) => choose(rows[Math.min(rows.length - 1, Math.max(0, at + by))]);
-  const choose = (row: Row | undefined) => row && select(row.id);
+  const move = (by: number) => go(rows[Math.min(rows.length - 1, Math.max(0, at + by))]);
+  const go = (row: Row | undefined) => row && setActive(row.id);
+  const choose = (row: Row) => {
+    setActive(row.id);
+    if (row.kind === "step") select(row.id);
+    else turn(row.id);
+  };
 
   return (
     <div
@@ -67,7 +76,7 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
       tabIndex={0}
       aria-activedescendant={at >= 0 ? `row-${at}` : undefined}
       onKeyDown={onKeyDown}
-      className="min-h-0 flex-1 overflow-auto -outline-offset-2"
+      className="group/tree min-h-0 flex-1 overflow-auto -outline-offset-2"
     >
       <div role="none" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map(({ index, start, key }) => {
@@ -85,11 +94,12 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
                 aria-expanded={row.fold?.isOpen}
                 aria-setsize={rows.length}
                 aria-posinset={index + 1}
-                onClick={() => (row.kind === "iteration" ? turn(row.id) : select(row.id))}
+                onClick={() => choose(row)}
                 style={{ height: ROW_PX, transform: `translateY(${start}px)` }}
                 className={clsx(
                   "absolute inset-x-0 flex cursor-pointer items-center gap-1.5 pr-3 pl-1.5 hover:bg-raised/60",
                   row.id === selected && "bg-raised shadow-[inset_2px_0_0_var(--accent)]",
+                  index === at && "-outline-offset-1 outline-accent group-focus-visible/tree:outline-1",
                 )}
               >
                 <span
@@ -111,6 +121,13 @@ export function StepTree({ rows, selected, select, turn, lane }: TreeProps) {
       {rows.length === 0 && <p className="p-3 text-dim">There are no steps.</p>}
     </div>
   );
+}
+
+/** The row that the keys are at: the one that is chosen, until they go on from there. */
+function useActive(selected: string | null): [string | null, (id: string) => void] {
+  const [now, setNow] = useState({ active: selected, selected });
+  if (now.selected !== selected) setNow({ active: selected ?? now.active, selected });
+  return [now.active, (active) => setNow({ active, selected })];
 }
 
 function Fold({ row, turn }: { row: Row; turn: (id: string) => void }) {
