@@ -4,12 +4,13 @@ import asyncio
 import errno
 import os
 import platform
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sandbox.conftest import ISOLATING
+from tests.sandbox.conftest import ISOLATING, PYTHON
 
 from forge.config import Settings
 from forge.errors import SandboxTooWeak, Unavailable
@@ -18,6 +19,7 @@ from forge.sandbox.backends import Candidate
 from forge.sandbox.models import Command, End, Guarantee, Level, Outcome, Output, Refused
 from forge.sandbox.plain import Plain
 from forge.sandbox.registry import Registries
+from forge.sandbox.selftest import observe
 
 
 class Broken:
@@ -61,6 +63,13 @@ async def test_back_ends_that_do_not_work_are_passed_over_and_told(monkeypatch: 
     ]
     assert report.guarantees[Guarantee.READS] is False
     assert report.guarantees[Guarantee.SURVIVORS] is True
+
+
+async def test_a_process_with_arguments_that_are_no_text_hides_no_others_from_the_probe():
+    with subprocess.Popen([PYTHON, "-c", "input()", b"\xff"], stdin=subprocess.PIPE) as odd:  # noqa: ASYNC220
+        observed = await observe(PLAIN.make(Level.NONE))
+        odd.kill()
+    assert observed.guarantees[Guarantee.PROCESS_LIST] is False
 
 
 async def test_a_command_is_refused_below_the_level_that_is_required(

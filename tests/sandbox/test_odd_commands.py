@@ -46,6 +46,15 @@ async def test_a_program_whose_name_is_no_text_is_told(run: Run):
     assert (await run("no-\udcff-program")).end is End.NOT_STARTED
 
 
+@pytest.mark.parametrize("name", ["rechnungspruefüng.sh", "\udcff.sh", "a\rThreads: x.sh"])
+async def test_a_process_whose_name_is_no_text_is_watched_like_any_other(run: Run, workdir: Path, name: str):
+    """The kernel keeps the first 15 bytes of it, in the first case up to the middle of a character."""
+    (workdir / name).write_text("#!/bin/sh\nsleep 0.2\necho done\n")
+    (workdir / name).chmod(0o755)
+    outcome = await run(f"{workdir}/{name}")
+    assert (outcome.exit_code, outcome.stdout.text) == (0, "done\n"), outcome
+
+
 async def test_a_folder_that_leads_to_itself_is_refused(sandbox: Sandbox, tmp_path: Path):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     with pytest.raises(Invalid):

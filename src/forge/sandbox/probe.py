@@ -65,7 +65,7 @@ def _command_lines() -> Iterator[str]:
 def _read_all(name: str) -> Iterator[str]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            yield (folder / name).read_text().replace("\0", " ").replace("\n", " ")
+            yield (folder / name).read_text(errors="replace").replace("\0", " ").replace("\n", " ")
         except OSError:
             continue
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from forge.sandbox.mappings import BLOCK, PROC, Inode, nameless_mappings
 
-PRIVATE_LINES = ("RssAnon:", "VmSwap:")
-MEMORY_LINES = (*PRIVATE_LINES, "RssShmem:")
+PRIVATE_LINES = (b"RssAnon:", b"VmSwap:")
+MEMORY_LINES = (*PRIVATE_LINES, b"RssShmem:")
 KIB = 1024
 
 
@@ -97,12 +97,13 @@ def _children(pid: int) -> list[int]:
     return found
 
 
-def _usage_of(pid: int, lines: tuple[str, ...] = MEMORY_LINES) -> Usage:
+def _usage_of(pid: int, lines: tuple[bytes, ...] = MEMORY_LINES) -> Usage:
+    """The name in there is any 15 bytes but a new line, and may end in the middle of a character."""
     memory, tasks = 0, 0
     with suppress(OSError):
-        for line in (PROC / f"{pid}/status").read_text().splitlines():
+        for line in (PROC / f"{pid}/status").read_bytes().split(b"\n"):
             if line.startswith(lines):
                 memory += int(line.split()[1]) * KIB
-            elif line.startswith("Threads:"):
+            elif line.startswith(b"Threads:"):
                 tasks = int(line.split()[1])
     return Usage(memory, tasks)
