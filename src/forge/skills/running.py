@@ -35,11 +35,16 @@ from forge.skills.models import SKILL_MD, Capability, Scope, SkillKind, Tier
 from forge.skills.prompt_run import PromptRuns
 from forge.skills.retention import NOBODY
 from forge.skills.views import Purpose, SkillInvoked, SkillRan, SkillRun
+from forge.skills.wasm.compiled import OURS_S
 from forge.skills.wasm.crew import Crew
 from forge.store.engine import Store
 
 GRACE = timedelta(seconds=60)
-"""How long after its limit a run without an end is taken for one whose process died."""
+"""How long after the latest moment it could have ended a run without an end is taken for one whose process died."""
+WAITING = timedelta(seconds=OURS_S)
+"""Before its time begins: until the runtime of its language is compiled, or there is room for one more."""
+FOLLOWING = timedelta(hours=1)
+"""Of instructions, whose time is the model's: each turn takes as long as its answer."""
 
 
 @dataclass(frozen=True)
@@ -236,8 +241,9 @@ class Runner:
 
 def as_shown(run: SkillRun) -> SkillRun:
     """Of a run that never ended, that its process did."""
-    limit = timedelta(seconds=LIMITS[run.tier].seconds) + GRACE
-    if run.end is not RunEnd.RUNNING or now() - run.at < limit:
+    of_its_own = WAITING + timedelta(seconds=LIMITS[run.tier].seconds)
+    limit = FOLLOWING if run.kind is SkillKind.PROMPT else of_its_own
+    if run.end is not RunEnd.RUNNING or now() - run.at < limit + GRACE:
         return run
     return run.model_copy(update={"end": RunEnd.CRASHED, "error": "Forge ended while it ran."})
 
