@@ -52,6 +52,24 @@ async def test_no_path_leads_out_of_it(tmp_path: Path, path: str):
     assert {one.name for one in (tmp_path / "data").iterdir()} <= {"skill-files"}
 
 
+async def test_writing_into_a_granted_folder_takes_no_longer_beside_many_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    listed: list[object] = []
+
+    def scandir(path: int) -> "os._ScandirIterator[str]":
+        listed.append(path)
+        return really(path)
+
+    really = os.scandir
+    root = tmp_path / "root"
+    root.mkdir()
+    monkeypatch.setattr("os.scandir", scandir)
+    await write(host_with(tmp_path, root), str(root / "a.txt"), "x")
+    assert (root / "a.txt").read_text() == "x"
+    assert listed == []
+
+
 async def test_no_link_leads_out_of_it(tmp_path: Path):
     host = host_with(tmp_path)
     await write(host, "a", "mine")

@@ -1,6 +1,7 @@
 """Files of a skill: texts in its own folder, and in the folders somebody opened to it."""
 
 import asyncio
+import math
 from pathlib import PurePosixPath
 
 from pydantic import JsonValue
@@ -16,7 +17,7 @@ from forge.workspace.files import Files
 from forge.workspace.quota import Quota
 
 MOST_NAMES = 5000
-_ROOT_QUOTA = Quota(files=1 << 62, total_bytes=1 << 62, file_bytes=MOST_TEXT)
+_ROOT_QUOTA = Quota(files=math.inf, total_bytes=math.inf, file_bytes=MOST_TEXT)
 """How much a folder of somebody else holds is not for us to say."""
 
 
