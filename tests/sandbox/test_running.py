@@ -2,12 +2,15 @@
 
 import asyncio
 import os
+import resource
 import signal
 import statistics
 import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +22,8 @@ from forge.sandbox.models import Command, End, Limits, Network, Output
 from forge.sandbox.sandbox import Sandbox
 
 NOBODY = 65534
+MANY = 1100
+"""More than `select` has numbers for."""
 
 
 def processes_with(token: str) -> list[int]:
@@ -307,6 +312,29 @@ async def test_open_files_of_the_platform_are_not_inherited(run: Run, tmp_path: 
         os.set_inheritable(file.fileno(), True)
         outcome = await run("sh", "-c", "ls /proc/self/fd")
     assert {int(number) for number in outcome.stdout.text.split()} <= {0, 1, 2, 3}
+
+
+@contextmanager
+def many_open_files() -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, MANY + 500), hard))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(MANY)]
+    try:
+        yield
+    finally:
+        for fd in opened:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_a_platform_with_many_open_files_runs_commands_and_ends_them(run: Run):
+    with many_open_files():
+        before = len(files_in(Path("/proc/self/fd")))
+        outcome = await run("echo", "done")
+        stopped = await run("sleep", "60", limits=replace(QUICK, timeout_s=0.1))
+        assert len(files_in(Path("/proc/self/fd"))) == before
+    assert (outcome.exit_code, outcome.stdout.text) == (0, "done\n")
+    assert stopped.end is End.TIMEOUT
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,10 @@ class BwrapProcess:
 
     def __exit__(self, *_: object) -> None:
         """Nothing goes on without its supervisor, whatever went wrong."""
-        self._kill()
-        self._stack.close()
+        try:
+            self._kill()
+        finally:
+            self._stack.close()
 
     def running(self) -> Running:
         """Sets the limits, opens the door and lets it go."""
@@ -121,8 +123,15 @@ class BwrapProcess:
         else:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            select.select([self._handle], [], [])
+            _wait_for(self._handle)
         self._process.wait()
+
+
+def _wait_for(handle: int) -> None:
+    """Not by `select`, which knows no number from 1024 on."""
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.poll()
 
 
 def _limit(pid: int, limits: Limits) -> None:
