@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -158,6 +159,16 @@ def test_a_known_violation_is_told_and_does_not_block(entry: dict[str, str], sev
     boundaries = layers({"import": "asyncpg"}, known_violations=[{"layer": "api", **entry}])
     told = CHECK.examine(project(boundaries, files)).found
     assert [one.severity for one in told if one.rule == "forbidden-import"] == [severity]
+
+
+def test_many_stale_entries_are_found_at_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    compose, read = yaml.compose, list[str]()
+    monkeypatch.setattr(yaml, "compose", lambda text, **more: read.append(text) or compose(text, **more))
+    entries = [{"layer": "api", "file": f"{n}.py", "pattern": "asyncpg"} for n in range(80)]
+    text = json.dumps(layers({"import": "asyncpg"}, known_violations=entries), indent=0)
+    told = CHECK.examine(snapshot_of({**FILES, WHERE: text})).found
+    opened = [number for number, line in enumerate(text.splitlines()) if line == '"layer": "api",']
+    assert ([one.line for one in told], len(read)) == (opened, 1)
 
 
 def test_what_cannot_be_judged_is_an_error() -> None:

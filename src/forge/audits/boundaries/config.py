@@ -6,6 +6,7 @@ Whatever is wrong in it is said with its line: a rule that is silently skipped i
 import json
 from collections import Counter
 from datetime import date
+from functools import cached_property
 from typing import Annotated, Any, Self, cast
 
 import yaml
@@ -194,7 +195,7 @@ def read_boundaries(data: bytes) -> Boundaries:
         return Boundaries.model_validate(value)
     except ValidationError as error:
         misfit = first_misfit(error)
-        raise BadBoundaries(_said(misfit), line_of(text, misfit.path)) from None
+        raise BadBoundaries(_said(misfit), Lines(text).of(*misfit.path)) from None
 
 
 class _KeyTwice(ValueError):
@@ -223,18 +224,28 @@ def _said(misfit: Misfit) -> str:
     return f"{where.lstrip('.')}: {message}" if where else message
 
 
-def line_of(text: str, where: tuple[int | str, ...]) -> int | None:
-    """JSON is YAML, and YAML's nodes know their lines. None when it is not, as with tabs in odd places."""
-    try:
-        node: Any = cast(Any, yaml).compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError):
-        return None
-    for part in where[:_MOST_NESTED]:
-        found = _inside(node, part)
-        if found is None:
-            break
-        node = found
-    return int(node.start_mark.line) + 1 if node is not None else None
+class Lines:
+    """Where things stand in the file. JSON is YAML, and YAML's nodes know their lines; making them takes its time."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def of(self, *where: int | str) -> int | None:
+        """None when it is no YAML, as with tabs in odd places."""
+        node = self._root
+        for part in where[:_MOST_NESTED]:
+            found = _inside(node, part)
+            if found is None:
+                break
+            node = found
+        return int(node.start_mark.line) + 1 if node is not None else None
+
+    @cached_property
+    def _root(self) -> Any:
+        try:
+            return cast(Any, yaml).compose(self._text, Loader=yaml.SafeLoader)
+        except (yaml.YAMLError, RecursionError):
+            return None
 
 
 def _inside(node: Any, part: int | str) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, Rule, line_of, read_boundaries
+from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, Lines, Rule, read_boundaries
 from forge.audits.boundaries.forbidden import read_pattern
 from forge.audits.boundaries.known import KnownOnes
 from forge.audits.boundaries.layering import Cover, Layers, containers_of
@@ -49,7 +49,7 @@ def examine(snapshot: Snapshot) -> Examination:
         return _refused(where, bad.message, bad.line)
     except ValueError as error:
         return _refused(where, f"has a glob that cannot be read: {error}", None)
-    return Audit(snapshot, boundaries, layers, known, data.decode("utf-8-sig")).run()
+    return Audit(snapshot, boundaries, layers, known, Lines(data.decode("utf-8-sig"))).run()
 
 
 def _refused(path: str, message: str, line: int | None) -> Examination:
@@ -67,7 +67,7 @@ class Audit:
     boundaries: Boundaries
     layers: Layers
     known: KnownOnes
-    text: str
+    lines: Lines
 
     def run(self) -> Examination:
         found = [*self._bad_patterns()]
@@ -92,11 +92,8 @@ class Audit:
     def _graph(self) -> ImportGraph:
         return ImportGraph(Modules.of(self.snapshot), facts_of(self.snapshot))
 
-    def _line(self, *where: int | str) -> int | None:
-        return line_of(self.text, where)
-
     def _at(self, *where: int | str) -> tuple[str, int | None]:
-        return self.snapshot.governance.boundaries, self._line(*where)
+        return self.snapshot.governance.boundaries, self.lines.of(*where)
 
     def _bad_patterns(self) -> Iterator[Found]:
         for i, layer in enumerate(self.boundaries.layers):
