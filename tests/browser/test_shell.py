@@ -149,6 +149,14 @@ def test_on_a_phone_the_menu_is_a_drawer(visit: Visit):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_on_a_phone_that_lies_on_its_side_the_menu_can_be_scrolled(visit: Visit):
+    page = visit(viewport={"width": 667, "height": 375}).page
+    page.get_by_role("button", name="Menu").click()
+    settings = page.get_by_role("dialog").get_by_role("link", name="Settings", exact=True)
+    settings.scroll_into_view_if_needed()
+    expect(settings).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_nothing_is_wider_than_a_phone(visit: Visit, path: str):
     visitor = visit(viewport=PHONE)

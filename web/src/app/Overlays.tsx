@@ -24,9 +24,9 @@ export function Overlays({ shown, show }: Props) {
           <Dialog.Backdrop className="fixed inset-0 z-40 bg-scrim" />
           <Dialog.Popup
             aria-label="Menu"
-            className="fixed inset-y-0 left-0 z-50 w-[240px] border-r border-line bg-bg outline-none"
+            className="fixed inset-y-0 left-0 z-50 w-[240px] overflow-y-auto border-r border-line bg-bg outline-none"
           >
-            <Sidebar open={show} />
+            <Sidebar open={show} onFollow={() => show(null)} />
           </Dialog.Popup>
         </Dialog.Portal>
       </Dialog.Root>

@@ -12,12 +12,16 @@ import { flipTheme } from "@/ui/theme";
 import { AREAS } from "./areas";
 import type { Overlay } from "./overlay";
 
-type Props = { open: (overlay: Overlay) => void };
+type Props = {
+  open: (overlay: Overlay) => void;
+  /** A link in it was pressed, even if that leads to the page one is on. */
+  onFollow?: (() => void) | undefined;
+};
 
-export function Sidebar({ open }: Props) {
+export function Sidebar({ open, onFollow }: Props) {
   const home = useHomeOfRun();
   return (
-    <nav aria-label="Main" className="flex h-full flex-col p-2">
+    <nav aria-label="Main" className="flex min-h-full flex-col p-2">
       <div className="flex h-9 items-center gap-2 px-2 font-semibold">
         <Mark /> Forge
       </div>
@@ -34,11 +38,11 @@ export function Sidebar({ open }: Props) {
       <ul className="flex flex-col gap-0.5">
         {AREAS.map((area) => (
           <li key={area.nav.to}>
-            <NavItem area={area} home={home} />
+            <NavItem area={area} home={home} onFollow={onFollow} />
           </li>
         ))}
       </ul>
-      <Footer open={open} />
+      <Footer open={open} onFollow={onFollow} />
     </nav>
   );
 }
@@ -51,12 +55,15 @@ function useHomeOfRun(): string | undefined {
   return AREAS.find(({ nav }: Area) => nav.kind !== undefined && nav.kind === kind)?.nav.to;
 }
 
-function NavItem({ area, home }: { area: Area; home: string | undefined }) {
+type ItemProps = Pick<Props, "onFollow"> & { area: Area; home: string | undefined };
+
+function NavItem({ area, home, onFollow }: ItemProps) {
   const { to, icon: Icon, key, useCount = noCount } = area.nav;
   const count = useCount();
   return (
     <Link
       to={to}
+      onClick={onFollow}
       activeOptions={{ exact: to === "/" || home !== undefined }}
       {...(home === to && { "aria-current": "page" })}
       className="group flex h-7 items-center gap-2 rounded-md px-2 text-dim hover:bg-raised hover:text-ink pointer-coarse:h-9 aria-[current=page]:bg-raised aria-[current=page]:text-ink"
@@ -79,13 +86,13 @@ function NavItem({ area, home }: { area: Area; home: string | undefined }) {
 
 const noCount = (): number => 0;
 
-function Footer({ open }: Props) {
+function Footer({ open, onFollow }: Props) {
   const me = useMe();
   const version = useQuery(versionQuery).data;
   return (
     <footer className="mt-auto flex items-center border-t border-line pt-2">
       <div className="min-w-0 px-2 text-xs leading-4">
-        <Link to="/settings" className="block truncate rounded-sm text-dim hover:text-ink">
+        <Link to="/settings" onClick={onFollow} className="block truncate rounded-sm text-dim hover:text-ink">
           {me?.account.name}
         </Link>
         <span className="mono block text-faint">{version && `v${version}`}</span>
