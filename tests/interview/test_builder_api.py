@@ -237,6 +237,9 @@ async def test_an_existing_soul_is_used_as_it_is(person: Person):
     assert read(made["soul_path"]) == soul
     refused = await person.client.post(f"{BUILDER}/sessions", json={"soul": "---\nname: [\n---\n"})
     assert refused.status_code == 422
+    for other in ({"mode": "skill"}, {"mode": "reconfigure", "bot_slug": made["bot_slug"]}):
+        refused = await person.client.post(f"{BUILDER}/sessions", json={"soul": soul, **other})
+        assert refused.json()["errors"][0]["field"] == "soul", "it would not be used"
 
 
 async def test_several_bots_are_made_at_once(person: Person):

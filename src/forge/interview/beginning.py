@@ -49,6 +49,8 @@ class Beginning:
         return engine.begin(state)
 
     async def _basis(self, account_id: str, new: NewSession) -> Basis:
+        if new.soul is not None and new.mode in (Mode.RECONFIGURE, Mode.SKILL):
+            raise Invalid("Only a new bot can begin with a soul.", field="soul")
         match new.mode:
             case Mode.RECONFIGURE:
                 if new.bot_slug is None:

@@ -135,8 +135,6 @@ class SessionView(BaseModel):
     """How the skill's own test went."""
     made: Made | None
     cost_micros: int
-    problem: str | None = None
-    """Why this draft cannot be opened; it is kept."""
     created_at: datetime
     updated_at: datetime
 
@@ -151,6 +149,7 @@ class DraftSummary(BaseModel):
     created_at: datetime
     updated_at: datetime
     problem: str | None = None
+    """Why this draft cannot be opened; it is kept."""
 
 
 class Result(Made):

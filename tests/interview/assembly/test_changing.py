@@ -156,12 +156,12 @@ def test_a_text_that_forge_wrote_is_written_anew_as_a_whole():
     assert changed_files(state, config, made.contents) == {SOUL: again.contents[SOUL]}
 
 
-def test_a_text_that_was_written_for_the_new_settings_takes_the_place_of_the_old():
+def test_what_was_written_for_the_new_settings_takes_the_place_of_the_old_and_own_sections_stay():
     body = "# Personality\n\nNew.\n\n# Purpose\n\nNew.\n\n# Boundaries\n\n- New.\n"
     config = altered(settings_before(changing(OWN)), personality__tone="warm")
     state = changing(OWN, written=Written(of=soul_hash(config), by=Speaker.MODEL, soul=body))
     front = OWN[SOUL].partition("# Personality")[0].replace("tone: dry", "tone: warm")
-    assert changed_files(state, config, OWN) == {SOUL: front + body}
+    assert changed_files(state, config, OWN) == {SOUL: f"{front}{body}\n# Notes\n\nMine.\n"}
     unchanged = settings_before(state)
     stale = changing(OWN, written=Written(of=soul_hash(unchanged), by=Speaker.MODEL, soul=body))
     assert changed_files(stale, unchanged, OWN) == {}

@@ -147,8 +147,11 @@ def test_a_batch_says_how_many_and_a_change_says_what_it_is_about():
     change = a_state(
         *("funnier",),
         mode=Mode.RECONFIGURE,
-        basis=Basis(bot_slug="quill", soul="# Personality", fields=Fields(name="Quill", tone="dry")),
+        basis=Basis(
+            bot_slug="quill", old_soul="# Personality\n\n<b>Wry.</b>", fields=Fields(name="Quill", tone="dry")
+        ),
     )
     text = shown(prompt_for(change))
     assert "The bot that is changed: quill" in text
     assert '"tone":"dry"' in text
+    assert "<soul>\n# Personality\n\n&lt;b>Wry.&lt;/b>\n</soul>" in text

@@ -12,7 +12,9 @@ from tests.support.models import StartModels
 from forge.bots.files.soul import parse_soul
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import BuilderConfig, ModelConfig, PersonalityConfig
+from forge.interview.phases import Mode
 from forge.interview.speaking.souls import soul_body, template_soul, write_soul
+from forge.interview.state import Basis
 from forge.llm.errors import AnswerUnusable, ModelFault
 from forge.llm.models import Role
 from forge.store.engine import Store
@@ -36,10 +38,10 @@ def store_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'forge.db'}"
 
 
-async def write(store: Store, model_server: StartModels, turn: Any) -> tuple[str, str]:
+async def write(store: Store, model_server: StartModels, turn: Any, **more: Any) -> tuple[str, str]:
     """The soul, and what was sent for it."""
     server = model_server(interview_script([], soul=turn))
-    state = a_state(exchanges=[an_exchange(1, "For whom?", "Children", "Adults")])
+    state = a_state(**more, exchanges=[an_exchange(1, "For whom?", "Children", "Adults")])
     async with open_gateway(store) as under:
         await under.add("one", server.url)
         await under.choose("one:scripted", role=Role.INTERVIEWER)
@@ -51,6 +53,13 @@ async def test_a_soul_is_written_from_the_settings_and_the_interview(store: Stor
     written, sent = await write(store, model_server, SOUL)
     assert written == SOUL
     assert "Tone: expressive" in sent and "For whom?" in sent and "Children" in sent
+
+
+async def test_a_soul_that_is_changed_is_shown(store: Store, model_server: StartModels):
+    old = "# Personality\n\nWry.\n\n# Notes\n\nMine.\n"
+    basis = Basis(bot_slug="quill", old_soul=old)
+    _, sent = await write(store, model_server, SOUL, mode=Mode.RECONFIGURE, basis=basis)
+    assert "<soul>" in sent and "Wry." in sent and "Mine." in sent
 
 
 @pytest.mark.parametrize(

@@ -8503,8 +8503,6 @@ export interface components {
             made: components["schemas"]["Made"] | null;
             /** Cost Micros */
             cost_micros: number;
-            /** Problem */
-            problem?: string | null;
             /**
              * Created At
              * Format: date-time

@@ -5,7 +5,7 @@ from typing import Any
 
 from forge.bots.files.identity import change_identity
 from forge.bots.files.skills import parse_skills, render_skills
-from forge.bots.files.soul import change_soul, parse_soul
+from forge.bots.files.soul import SECTIONS, change_soul, parse_soul
 from forge.bots.models import BotFile
 from forge.interview.assembly.files import entry_of, split_model
 from forge.interview.assembly.sections import read_section, replace_section
@@ -47,8 +47,6 @@ def _identity(old: BuilderConfig, new: BuilderConfig) -> dict[str, Any]:
 
 
 def _soul(state: State, old: BuilderConfig, new: BuilderConfig, text: str) -> str:
-    if state.basis.soul is not None:
-        return state.basis.soul
     if soul_hash(old) == soul_hash(new):
         return text
     keys = {
@@ -63,10 +61,13 @@ def _soul(state: State, old: BuilderConfig, new: BuilderConfig, text: str) -> st
 
 
 def _body(state: State, old: BuilderConfig, new: BuilderConfig, body: str) -> str:
-    """What was written for the new settings. Without that, a text that Forge wrote itself is written anew; in one that
-    people or a model wrote, only the sections are replaced that were talked about."""
+    """With the sections that were written for the new settings. Without those, a text that Forge wrote itself is written
+    anew; in one that people or a model wrote, only the sections are replaced that were talked about. Sections of a
+    person's own always stay."""
     if written := written_body(state, new):
-        return written
+        for title in SECTIONS:
+            body = replace_section(body, title, read_section(written, title) or "")
+        return body
     if body.strip() == template_soul(old).strip():
         return template_soul(new)
     for title, was, to in (

@@ -58,10 +58,8 @@ def _basis(state: State) -> list[str]:
         parts.append(f"The bot that is changed: {plain(basis.bot_slug)}")
     if basis.variants:
         parts.append(f"How many variants are wanted: {basis.variants}")
-    if basis.soul is not None:
-        parts.append(
-            f"The soul it has; it is kept as it is unless it is to change:\n{framed('soul', basis.soul)}"
-        )
+    if (soul := basis.soul or basis.old_soul) is not None:
+        parts.append(f"The soul it has; it is kept as it is unless it is to change:\n{framed('soul', soul)}")
     if basis.skill_files is not None:
         text = basis.skill_files.files.get(SKILL_MD, "")
         parts.append(f"The skill that is changed:\n{framed('skill', text)}")
