@@ -80,6 +80,13 @@ def test_a_glob_asks_for_the_name_or_with_a_slash_for_the_path(
     ] == found
 
 
+def test_a_large_file_that_is_named_is_searched_from_its_beginning(files: Files, tree: Path):
+    (tree / "large.log").write_text("first\n" + "x" * (4 << 20) + "\nlast\n")
+    assert search(files, "last", path="large.log") == SearchResult(False, truncated=True, files_searched=1)
+    first = search(files, "first", path="large.log")
+    assert (places(first), first.truncated) == (["large.log:1"], True)
+
+
 def test_a_search_can_be_confined_to_a_directory_or_a_file(files: Files, tree: Path):
     assert places(search(files, "unit", path="src/deep")) == ["src/deep/c.py:3"]
     assert places(search(files, "unit", path="src/b.ts")) == ["src/b.ts:1"]

@@ -223,7 +223,9 @@ def _search_notes(found: SearchResult) -> list[str]:
     notes: list[str] = []
     if not found.matches:
         notes.append(f"nothing found in {found.files_searched:,} files")
-    if found.truncated:
+    if found.truncated and len(found.matches) < MOST_MATCHES:
+        notes.append("not everything was searched: the file is too large, or it took too long")
+    elif found.truncated:
         notes.append("there may be more; use a narrower pattern, glob or path")
     if found.literal:
         notes.append("not a valid regular expression, so it was looked for as text")

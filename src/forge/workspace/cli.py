@@ -139,7 +139,9 @@ def search_files(
         click.echo(f"{click.style(clean(f'{match.path}:{match.line}'), fg='blue')}: {clean(match.text)}")
     if found.literal:
         click.echo("That is no expression RE2 can read; it was looked for as text.", err=True)
-    if found.truncated:
+    if found.truncated and len(found.matches) < limit:
+        click.echo("Not everything was searched: the file is too large, or it took too long.", err=True)
+    elif found.truncated:
         click.echo("There may be more. See more: --limit", err=True)
 
 

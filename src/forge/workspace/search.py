@@ -43,7 +43,8 @@ class SearchResult:
     """The expression could not be read and was looked for as text."""
     matches: list[Match] = field(default_factory=list[Match])
     truncated: bool = False
-    """There may be more: a limit of matches or of time was reached."""
+    """There may be more: a limit of matches or of time was reached, or a file that was named is larger than what is read
+    of it."""
     files_searched: int = 0
 
 
@@ -65,6 +66,7 @@ def search(
     if path != "." and files.stat(path).kind is EntryKind.FILE:
         content = files.read(path, limit=MAX_FILE_BYTES)
         _merge(result, task.look([ScannedFile(path, content.data)]), task.limit)
+        result.truncated |= content.hash is None
         return result
     with ThreadPoolExecutor(THREADS) as pool:
         for found in _in_order(pool, task.look_into, files.pieces(path)):

@@ -170,6 +170,14 @@ async def test_fifty_lines_are_enough(use: Use, root: Path):
     )
 
 
+async def test_what_was_not_searched_is_told(use: Use, root: Path):
+    (root / "large.log").write_text("x" * (4 << 20) + "\nlast\n")
+    outcome = await use("search_code", pattern="last", path="large.log")
+    assert outcome.text == (
+        "[nothing found in 1 files]\n[not everything was searched: the file is too large, or it took too long]"
+    )
+
+
 async def test_a_search_stays_in_the_workspace(use: Use, root: Path, outside: Path):
     (root / "link").symlink_to(outside)
     for path in (".", "link", "..", "../outside", str(outside), ".git"):
