@@ -185,6 +185,16 @@ def test_the_last_run_of_these_files_counts_also_when_others_came_after():
     assert verdict(A3, proven(CODE, *runs)) == "PASS"
 
 
+def test_a_failed_run_that_was_taken_out_of_the_records_is_missed_by_its_log():
+    good = run_of(id_of(CODE))
+    bad = run_of(id_of(CODE), level(LevelName.BEHAVIOR, Status.FAIL))
+    log = diff_files(diff_log(snapshot_of(CODE), bad))
+    assert rules(A5, with_evidence(CODE, runs_files(good, bad), log)) == []
+    cut = with_evidence(CODE, runs_files(good), log)
+    assert (rules(A3, cut), rules(A5, cut)) == (["tampered-diff-log"], ["tampered-diff-log"])
+    assert rules(A5, with_evidence(CODE, log)) == ["tampered-diff-log"]
+
+
 def test_a_log_from_another_base_is_told():
     snapshot = snapshot_of(CODE)
     evidence = runs_files(run_of(snapshot.tree_id)), diff_files(diff_log(snapshot))

@@ -56,7 +56,7 @@ counts the tests from the runner's own report and signs the result together with
 
 - a record of a run of **exactly these files** (any edit, even of a comment, makes it stale) that passed,
 - by a key this machine trusts, in a chain without a break,
-- a diff log of the same files, signed alike,
+- a diff log of the same files and of the last run, signed alike,
 - and `test_runs_latest.md`, `test_runs.md` and `diff_log.md` as they are rendered from those records.
 
 A text that says `Status: PASS` is no evidence, whoever wrote it.

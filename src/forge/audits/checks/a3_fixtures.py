@@ -13,13 +13,15 @@ from forge.audits.evidence.examples import (
     runs_files,
     with_evidence,
 )
-from forge.audits.evidence.records import LevelName, Status
+from forge.audits.evidence.records import LevelName, Status, TestRun
 from forge.audits.memory import snapshot_of
 from forge.audits.snapshot import Snapshot
 
+_FAILED = run_of(id_of(CODE), level(LevelName.STATIC, Status.FAIL))
 
-def _log(**given: object) -> dict[str, bytes]:
-    return diff_files(diff_log(snapshot_of(CODE), **given))
+
+def _log(run: TestRun | None = None) -> dict[str, bytes]:
+    return diff_files(diff_log(snapshot_of(CODE), run))
 
 
 def _only_text() -> Snapshot:
@@ -31,15 +33,20 @@ def _only_text() -> Snapshot:
 
 
 def _edited_text() -> Snapshot:
-    evidence = runs_files(run_of(id_of(CODE), level(LevelName.STATIC, Status.FAIL)))
+    evidence = runs_files(_FAILED)
     evidence["test_runs_latest.md"] = evidence["test_runs_latest.md"].replace(b"FAIL", b"PASS")
-    return with_evidence(CODE, evidence, _log())
+    return with_evidence(CODE, evidence, _log(_FAILED))
 
 
 def _edited_record() -> Snapshot:
-    evidence = runs_files(run_of(id_of(CODE), level(LevelName.STATIC, Status.FAIL)))
+    evidence = runs_files(_FAILED)
     evidence["test_runs.jsonl"] = evidence["test_runs.jsonl"].replace(b'"FAIL"', b'"PASS"')
-    return with_evidence(CODE, evidence, _log())
+    return with_evidence(CODE, evidence, _log(_FAILED))
+
+
+def _cut_off() -> Snapshot:
+    """The good run is what is left of the records; the log is that of the bad one."""
+    return with_evidence(CODE, runs_files(run_of(id_of(CODE))), _log(_FAILED))
 
 
 def _signed_by_a_stranger() -> Snapshot:
@@ -73,7 +80,10 @@ FIXTURES = (
     ),
     Fixture("texts that say PASS", _only_text, "FAIL", ("unsigned-diff-log", "unsigned-evidence")),
     Fixture("a text edited to say PASS", _edited_text, "FAIL", ("failed-run", "tampered-evidence")),
-    Fixture("a record edited to say PASS", _edited_record, "FAIL", ("tampered-evidence",)),
+    Fixture(
+        "a record edited to say PASS", _edited_record, "FAIL", ("tampered-diff-log", "tampered-evidence")
+    ),
+    Fixture("a failed run taken out of the records", _cut_off, "FAIL", ("tampered-diff-log",)),
     Fixture("a run signed by a stranger", _signed_by_a_stranger, "FAIL", ("unknown-signer",)),
     Fixture("an edit after the run", _stale, "FAIL", ("stale-diff-log", "stale-evidence")),
     Fixture("tests that change files", _changed_by_tests, "FAIL", ("tests-change-files",)),

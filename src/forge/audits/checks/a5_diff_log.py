@@ -1,10 +1,20 @@
 """A5: the diff log tells what really changed, and somebody said what for."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from forge.audits.check import Check, Examination, Fixture, Found, examined, skip
 from forge.audits.counting import counted, first_of
-from forge.audits.evidence.examples import CODE, diff_files, diff_log, proven, with_evidence
+from forge.audits.evidence.examples import (
+    CODE,
+    diff_files,
+    diff_log,
+    id_of,
+    proven,
+    run_of,
+    runs_files,
+    with_evidence,
+)
 from forge.audits.evidence.proof import (
     DIFF_LOG,
     MAKE,
@@ -46,22 +56,28 @@ def _problems(snapshot: Snapshot, log: DiffLog) -> Iterator[Found]:
         yield Found("no-summary", Severity.WARN, message, fix, path)
 
 
-def _log_with(**given: object) -> Snapshot:
-    return with_evidence(CODE, diff_files(diff_log(snapshot_of(CODE), **given)))
+_RUN = runs_files(run_of(id_of(CODE)))
+
+
+def _log_with(**given: Any) -> Snapshot:
+    return with_evidence(CODE, _RUN, diff_files(diff_log(snapshot_of(CODE), **given)))
 
 
 def _edited() -> Snapshot:
     evidence = diff_files(diff_log(snapshot_of(CODE), summary="TODO: explain"))
-    return with_evidence(
-        CODE, {**evidence, "diff_log.md": evidence["diff_log.md"].replace(b"TODO: explain", b"Done")}
-    )
+    evidence["diff_log.md"] = evidence["diff_log.md"].replace(b"TODO: explain", b"Done")
+    return with_evidence(CODE, _RUN, evidence)
+
+
+def _of_another_run() -> Snapshot:
+    return with_evidence(CODE, _RUN, diff_files(diff_log(snapshot_of(CODE), run_of("another"))))
 
 
 DOCS = """
 `forge audit evidence` records what changed since the base (added, modified, deleted, renamed; untracked files too) and
 what you said about it, signs it and renders `diff_log.md`. This check wants that record to be of exactly these files and
 to list exactly the changes there are (right after a commit nothing differs from the base, and there is nothing to
-compare). A missing, foreign, edited or outdated one is a FAIL.
+compare), and to rest on the last run in the records. A missing, foreign, edited or outdated one is a FAIL.
 
 A summary that is empty, or says `TODO:`, is a WARN (`no-summary`): nobody can review a change without knowing what it
 is for. The hunks hold line numbers and no code: git has the code, and a secret in it needs no second copy.
@@ -93,6 +109,7 @@ CHECK = Check(
         Fixture("no summary", lambda: _log_with(summary=" "), "WARN", ("no-summary",)),
         Fixture("a summary to do", lambda: _log_with(summary="todo: explain"), "WARN", ("no-summary",)),
         Fixture("an edited text", _edited, "FAIL", ("no-summary", "tampered-diff-log")),
+        Fixture("a log of another run", _of_another_run, "FAIL", ("tampered-diff-log",)),
         Fixture("other files", lambda: _log_with(files=()), "FAIL", ("wrong-files",)),
         Fixture("another tree", lambda: _log_with(tree="another"), "FAIL", ("stale-diff-log",)),
     ),

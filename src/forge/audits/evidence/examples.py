@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from forge.audits.evidence.book import Book, write_head
-from forge.audits.evidence.chain import Line, Signer, next_entry, read_line, write_line
+from forge.audits.evidence.chain import Line, Signer, canonical, hash_line, next_entry, read_line, write_line
 from forge.audits.evidence.ledger import LEDGER
 from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, RUNS, changed_files, file_change
 from forge.audits.evidence.records import (
@@ -109,7 +109,8 @@ def authorized(commit: str) -> Authorized:
     return Authorized(commit, "somebody", 1)
 
 
-def diff_log(snapshot: Snapshot, **given: Any) -> DiffLog:
+def diff_log(snapshot: Snapshot, run: TestRun | None = None, **given: Any) -> DiffLog:
+    """That rests on this run, or on the good one of these files."""
     usual = DiffLog(
         phase="Phase 1",
         branch="main",
@@ -120,7 +121,7 @@ def diff_log(snapshot: Snapshot, **given: Any) -> DiffLog:
         summary="Doubles numbers.",
         files=tuple(map(file_change, changed_files(snapshot))),
         verification=(),
-        run="0" * 64,
+        run=hash_line(canonical(run or run_of(snapshot.tree_id))),
     )
     return _changed(usual, given)
 
@@ -150,8 +151,9 @@ def with_evidence(files: Files, *evidence: dict[str, bytes], **given: Any) -> Sn
 def proven(files: Files = CODE, *runs: TestRun, **given: Any) -> Snapshot:
     """With all that A3 asks for, or with these runs in place of the good one."""
     snapshot = snapshot_of(files)
-    evidence = runs_files(*(runs or (run_of(snapshot.tree_id),)))
-    return with_evidence(files, evidence, diff_files(diff_log(snapshot)), **given)
+    all_runs = runs or (run_of(snapshot.tree_id),)
+    log = diff_log(snapshot, all_runs[-1])
+    return with_evidence(files, runs_files(*all_runs), diff_files(log), **given)
 
 
 def id_of(files: Files) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from forge.audits.check import Found
 from forge.audits.evidence.book import Book, BookState, normal_text, signed_by_stranger
-from forge.audits.evidence.chain import Line, read_line
+from forge.audits.evidence.chain import Line, canonical, hash_line, read_line
 from forge.audits.evidence.ledger import verify_in
 from forge.audits.evidence.records import DiffLog, FileChange, Kind, Status, TestRun, body_of
 from forge.audits.evidence.rendering_diff import render_diff_log
@@ -26,6 +26,7 @@ RUNS = Book(
 )
 LATEST = "test_runs_latest.md"
 DIFF_LOG, DIFF_TEXT = "diff_log.json", "diff_log.md"
+OTHER_RUN = f"{DIFF_LOG} belongs to another run than the last one in {RUNS.records}"
 MAKE = "Run the tests through Forge: forge audit evidence"
 SKIPPED = "this project keeps no evidence yet; `forge audit evidence` makes it"
 
@@ -47,8 +48,12 @@ def keeps_evidence(snapshot: Snapshot) -> bool:
     return snapshot.claims is not None or is_governed or bool(snapshot.evidence)
 
 
+def verify_runs(snapshot: Snapshot) -> BookState:
+    return verify_in(snapshot, RUNS)
+
+
 def prove_run(snapshot: Snapshot) -> Proof:
-    state = verify_in(snapshot, RUNS)
+    state = snapshot.once(verify_runs)
     found = tuple(_why_not(snapshot, state))
     if found:
         return Proof(None, None, found, state)
@@ -117,11 +122,18 @@ def _prove_log(snapshot: Snapshot, line: Line) -> DiffProof:
     if log.tree != snapshot.tree_id:
         what = "the diff log is of another state of the files"
         return DiffProof(None, (_about_log(snapshot, "stale-diff-log", what),))
+    if not rests_on(log, last_run(snapshot.once(verify_runs))):
+        return DiffProof(None, (_about_log(snapshot, "tampered-diff-log", OTHER_RUN),))
     text = snapshot.evidence.get(DIFF_TEXT)
     if text is None or normal_text(text) != render_diff_log(log, line.entry.at).encode():
         what = f"{DIFF_TEXT} is not what {DIFF_LOG} says"
         return DiffProof(log, (_about_log(snapshot, "tampered-diff-log", what),))
     return DiffProof(log, ())
+
+
+def rests_on(log: DiffLog, run: Line | None) -> bool:
+    """Both are written together: a log without its run says that somebody took the run away, or put the log there."""
+    return run is not None and log.run == hash_line(canonical(run.entry.body))
 
 
 def changed_files(snapshot: Snapshot) -> list[Change]:

@@ -7,9 +7,20 @@ import msgspec
 
 from forge.audits.counting import counted
 from forge.audits.evidence.book import Book, Problem, normal_text, signed_by_stranger
-from forge.audits.evidence.chain import Line, canonical, hash_line, read_line
+from forge.audits.evidence.chain import Line, read_line
 from forge.audits.evidence.ledger import LEDGER, verify_in
-from forge.audits.evidence.proof import DIFF_LOG, DIFF_TEXT, LATEST, MAKE, RUNS, is_latest, last_run
+from forge.audits.evidence.proof import (
+    DIFF_LOG,
+    DIFF_TEXT,
+    LATEST,
+    MAKE,
+    OTHER_RUN,
+    RUNS,
+    is_latest,
+    last_run,
+    rests_on,
+    verify_runs,
+)
 from forge.audits.evidence.records import DiffLog
 from forge.audits.evidence.rendering_diff import render_diff_log
 from forge.audits.models import Severity
@@ -33,7 +44,7 @@ def examine_evidence(snapshot: Snapshot) -> Iterator[Soundness]:
     """The books with the texts that are rendered from them, and what is written anew with every run."""
     yield _book(snapshot, LEDGER)
     yield _book(snapshot, RUNS)
-    last = last_run(verify_in(snapshot, RUNS))
+    last = last_run(snapshot.once(verify_runs))
     if last or LATEST in snapshot.evidence:
         yield Soundness(LATEST, tuple(_latest(snapshot, last)), 1, "as the last record says")
     if last or snapshot.evidence.keys() & {DIFF_LOG, DIFF_TEXT}:
@@ -80,8 +91,8 @@ def _content(snapshot: Snapshot, line: Line, last: Line | None) -> Iterator[Prob
     except msgspec.ValidationError:
         yield _wrong("broken-entry", f"{DIFF_LOG} holds no diff log")
         return
-    if last is None or log.run != hash_line(canonical(last.entry.body)):
-        yield _wrong("replaced", f"{DIFF_LOG} belongs to another run than the last one in {RUNS.records}")
+    if not rests_on(log, last):
+        yield _wrong("replaced", OTHER_RUN)
     text = snapshot.evidence.get(DIFF_TEXT)
     if text is None or normal_text(text) != render_diff_log(log, line.entry.at).encode():
         how = "is gone" if text is None else f"was edited: it is not what {DIFF_LOG} says"
