@@ -1,6 +1,8 @@
 """Every tampering with a ledger is found, and the next entry does not bless it."""
 
+import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -156,6 +158,15 @@ def made_in_memory() -> dict[str, bytes]:
 
 FILES = made_in_memory()
 TRUST = Trust(frozenset({SIGNER.key}))
+
+
+@pytest.mark.parametrize("spell", [bytes.upper, lambda signature: signature + b" "])
+def test_a_signature_has_one_spelling(spell: Callable[[bytes], bytes]):
+    name = "audit_ledger.head.json"
+    signature = json.loads(FILES[name])["signature"].encode()
+    head = FILES[name].replace(signature, spell(signature))
+    state = verify_book(LEDGER, {**FILES, name: head}, TRUST, {}, "")
+    assert [problem.rule for problem in state.problems] == ["bad-head"]
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])

@@ -99,9 +99,12 @@ class Signer:
 
 
 def is_signed(key: str, signature: str, data: bytes) -> bool:
+    """Only one spelling is a signature: blanks and capitals would be read as well."""
     try:
         raw_key, raw_signature = bytes.fromhex(key), bytes.fromhex(signature)
         if (len(raw_key), len(raw_signature)) != (_KEY_BYTES, _SIGNATURE_BYTES):
+            return False
+        if (raw_key.hex(), raw_signature.hex()) != (key, signature):
             return False
         Ed25519PublicKey.from_public_bytes(raw_key).verify(raw_signature, data)
     except (ValueError, InvalidSignature):
