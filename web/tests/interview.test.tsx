@@ -1,16 +1,21 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
+import { LiveClient } from "@/api/live";
+import { LiveContext } from "@/api/liveContext";
 import type { Interview } from "@/api/types";
 import { createWord, madeWords } from "@/features/forge/review/words";
 import { follow, opened, type Told } from "@/features/forge/session/follow";
+import { useInterview } from "@/features/forge/session/useInterview";
 import { useTalk } from "@/features/forge/session/useTalk";
 import { bodyOf, isSaid, NO_WISH } from "@/features/forge/start/wish";
 import { nameOf, titleOf } from "@/features/forge/words";
+import { FakeSocket } from "./fakeSocket";
 import { deleted, interview, question, SESSION, turned, wrote } from "./interviews";
 import { serve } from "./server";
 
 const second = interview({ revision: 2, turn: question("How should it talk?", "Warm", "Dry") });
+const PATH = `/api/v1/builder/sessions/${SESSION}`;
 const thinking = interview({ revision: 2, due: "ask" });
 
 test("the later turn counts, whichever way it came", () => {
@@ -45,6 +50,27 @@ test("a deleted interview is gone", () => {
   expect(follow(opened(interview()), [deleted]).isGone).toBe(true);
 });
 
+test.each([
+  ["not_found", true],
+  ["too_many", false],
+])("a stream that is refused as %s: the interview is gone is %s", (code, isGone) => {
+  FakeSocket.all.length = 0;
+  serve({ [`GET ${PATH}`]: { data: interview() } });
+  const live = new LiveClient({
+    url: "ws://forge/ws",
+    open: () => new FakeSocket() as unknown as WebSocket,
+    onSignedOut: () => undefined,
+  });
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <LiveContext value={live}>{children}</LiveContext>
+  );
+  const { result } = renderHook(() => useInterview(interview()), { wrapper });
+  const stream = `interview:${SESSION}`;
+  act(() => FakeSocket.last.accept());
+  act(() => FakeSocket.last.say({ type: "error", stream, code, message: "", hint: null }));
+  expect(result.current.isGone).toBe(isGone);
+});
+
 function talk(session: Interview) {
   const told: Told[] = [];
   const client = new QueryClient();
@@ -54,8 +80,6 @@ function talk(session: Interview) {
   const { result } = renderHook(() => useTalk(session, (more) => void told.push(...more)), { wrapper });
   return { result, told };
 }
-
-const PATH = `/api/v1/builder/sessions/${SESSION}`;
 
 test("what is pressed twice is sent once, for the turn on the page", async () => {
   const requests = serve({ [`POST ${PATH}/answer`]: { data: second } });

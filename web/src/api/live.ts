@@ -10,8 +10,8 @@ export type LiveStatus = "connecting" | "live" | "reconnecting" | "offline";
 export type Refusal = { code: string; message: string; hint: string | null };
 export type Listener = {
   onEvents: (events: Event[]) => void;
-  /** Connected, or connected again: whatever happens from here on will be delivered. */
-  onSubscribed?: () => void;
+  /** Connected, or connected again: whatever happens from here on will be delivered. `isFromNow`: nothing before it was. */
+  onSubscribed?: (isFromNow: boolean) => void;
   /** The server will not give this stream: unknown, or not yours. Nothing more will come. */
   onRefused?: (refusal: Refusal) => void;
 };
@@ -22,7 +22,10 @@ type Incoming =
   | { type: "error"; stream: string | null; code: string; message: string; hint: string | null }
   | { type: "ping" };
 /** A listener and the last event it has; null while it waits to learn where "now" is. */
-type Subscriber = Listener & { after: number | null };
+type Subscriber = Listener & { after: number | null; wantsNow: boolean };
+
+/** The log is shorter than what was seen of it, as after a backup was put back: it is another log. */
+export const isAnotherLog = ({ code }: Refusal): boolean => code === "conflict";
 
 const SIGNED_OUT = 4401;
 const STOPPING_CODES = [SIGNED_OUT, 4403, 4404];
@@ -59,7 +62,8 @@ export class LiveClient {
 
   /** Everything on `stream` past `after`, replayed and then live, until the returned function is called. */
   subscribe(stream: string, after: number | "now", listener: Listener): () => void {
-    const subscriber: Subscriber = { ...listener, after: after === "now" ? null : after };
+    const wantsNow = after === "now";
+    const subscriber: Subscriber = { ...listener, after: wantsNow ? null : after, wantsNow };
     const others = this.#streams.get(stream);
     if (others) others.add(subscriber);
     else this.#streams.set(stream, new Set([subscriber]));
@@ -110,8 +114,9 @@ export class LiveClient {
 
   #start(stream: string, lastSeq: number): void {
     for (const subscriber of this.#streams.get(stream) ?? []) {
+      const isFromNow = subscriber.after === null;
       subscriber.after ??= lastSeq;
-      subscriber.onSubscribed?.();
+      subscriber.onSubscribed?.(isFromNow);
     }
   }
 
@@ -122,10 +127,20 @@ export class LiveClient {
     }
   }
 
+  /** Who wants no more than what happens from now on gets that from another log as well. */
   #refuse(stream: string, { code, message, hint }: Refusal): void {
-    const subscribers = this.#streams.get(stream) ?? [];
+    const refusal = { code, message, hint };
+    const subscribers = [...(this.#streams.get(stream) ?? [])];
+    const staying = isAnotherLog(refusal) ? subscribers.filter(({ wantsNow }) => wantsNow) : [];
+    for (const subscriber of staying) subscriber.after = null;
     this.#streams.delete(stream);
-    for (const subscriber of subscribers) subscriber.onRefused?.({ code, message, hint });
+    if (staying.length > 0) {
+      this.#streams.set(stream, new Set(staying));
+      this.#ask(stream);
+    }
+    for (const subscriber of subscribers) {
+      if (!staying.includes(subscriber)) subscriber.onRefused?.(refusal);
+    }
   }
 
   /** (Re)subscribe from the earliest event a listener still lacks; the others drop what they have. */

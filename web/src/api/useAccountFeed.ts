@@ -5,9 +5,10 @@ import { draftsQuery } from "./builder";
 import { openGatesQuery, withGate } from "./gates";
 import { useLive } from "./liveContext";
 import { refreshMessages } from "./messages";
-import { type RunFilter, runQuery, runsQuery, withChild, withRun } from "./runs";
+import { type RunFilter, type RunPages, runQuery, withChild, withRun } from "./runs";
 import { refreshRuns, refreshSkill } from "./skills";
-import type { Event, Gate, Run } from "./types";
+import type { Event, Gate, Run, RunDetail } from "./types";
+import { Underway } from "./underway";
 import { refreshWorkflow, refreshWorkflowRuns, WORKFLOW } from "./workflows";
 
 /**
@@ -21,7 +22,7 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
 
   useEffect(() => {
     if (accountId === undefined) return;
-    let isFirst = true;
+    const reads = new Underway(cache);
     let due: number | undefined;
     const readRunsSoon = () => {
       due ??= window.setTimeout(() => {
@@ -31,13 +32,12 @@ export function useAccountFeed(accountId: string | undefined, onGateOpened: (gat
     };
     const leave = live.subscribe(`account:${accountId}`, "now", {
       onEvents: (events) => {
-        for (const event of events) applyToCache(cache, event, onGateOpened);
+        for (const event of events) applyToCache(cache, reads, event, onGateOpened);
         if (events.some(isOfWorkflow)) readRunsSoon();
       },
       // Lists may have been read before "now": read them once more. After that the stream is complete.
-      onSubscribed: () => {
-        if (isFirst) for (const queryKey of READ_EARLY) cache.invalidateQueries({ queryKey });
-        isFirst = false;
+      onSubscribed: (isFromNow) => {
+        if (isFromNow) for (const queryKey of READ_EARLY) reads.readAgain(queryKey);
       },
     });
     return () => {
@@ -55,6 +55,7 @@ const isOfWorkflow = (event: Event): boolean =>
 /** What a page may have shown before it could hear of changes. */
 const READ_EARLY = [
   ["runs"],
+  ["run"],
   ["gates"],
   ["bots"],
   ["bot"],
@@ -66,12 +67,17 @@ const READ_EARLY = [
   ["workflow-run"],
 ];
 
-function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gate) => void): void {
+function applyToCache(
+  cache: QueryClient,
+  reads: Underway,
+  event: Event,
+  onGateOpened: (gate: Gate) => void,
+): void {
   if (event.type === "run.changed") {
-    putRun(cache, event.data.run);
+    putRun(cache, reads, event.data.run);
   } else if (event.type === "gate.changed") {
     const { gate } = event.data;
-    cache.setQueryData(openGatesQuery.queryKey, (gates) => gates && withGate(gates, gate));
+    reads.put<Gate[]>(openGatesQuery.queryKey, (gates) => withGate(gates, gate));
     if (gate.status === "open") onGateOpened(gate);
   } else if (event.type === "bot.changed") {
     refreshBot(cache, event.data);
@@ -88,13 +94,13 @@ function applyToCache(cache: QueryClient, event: Event, onGateOpened: (gate: Gat
   }
 }
 
-function putRun(cache: QueryClient, run: Run): void {
+function putRun(cache: QueryClient, reads: Underway, run: Run): void {
   for (const query of cache.getQueryCache().findAll({ queryKey: ["runs"] })) {
     const filter = query.queryKey[1] as RunFilter;
-    cache.setQueryData(runsQuery(filter).queryKey, (pages) => pages && withRun(pages, filter, run));
+    reads.put<RunPages>(query.queryKey, (pages) => withRun(pages, filter, run));
   }
-  cache.setQueryData(runQuery(run.id).queryKey, (detail) => detail && { ...detail, run });
+  reads.put<RunDetail>(runQuery(run.id).queryKey, (detail) => ({ ...detail, run }));
   if (run.parent_id) {
-    cache.setQueryData(runQuery(run.parent_id).queryKey, (detail) => detail && withChild(detail, run));
+    reads.put<RunDetail>(runQuery(run.parent_id).queryKey, (detail) => withChild(detail, run));
   }
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
 import { type Answer, type Envelope, http, unwrap } from "./client";
+import { isAnotherLog } from "./live";
 import { useLive } from "./liveContext";
 import type { Event } from "./types";
 
@@ -55,8 +56,7 @@ export function useStream<State>(
       setView({ state: fold(initial, history), phase: "ready", error: null });
       leave = live.subscribe(stream, history.at(-1)?.seq ?? 0, {
         onEvents: receive,
-        // "conflict": the log is shorter than what we have seen, so it is another log. Start over.
-        onRefused: (refusal) => (refusal.code === "conflict" ? startOver() : fail(refusal)),
+        onRefused: (refusal) => (isAnotherLog(refusal) ? startOver() : fail(refusal)),
       });
     };
 

@@ -25,7 +25,7 @@ export function useInterview(first: Interview): Followed & { tell: (told: readon
       onEvents: tell,
       // Whatever happened before this moment was not told.
       onSubscribed: read,
-      onRefused: () => tell([{ type: "gone" }]),
+      onRefused: ({ code }) => code === "not_found" && tell([{ type: "gone" }]),
     });
     return () => {
       left.abort();
