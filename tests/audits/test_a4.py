@@ -213,6 +213,21 @@ def test_files_the_project_ignores_are_in_no_layer() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "config", "strays"),
+    [
+        ({}, {}, ["app/gen/a.py", "app/gen/b.py"]),
+        ({"exclude": "app/gen/**"}, {}, []),
+        ({"layers": [{"name": "all", "glob": "app/*/*.py", "exclude": "app/gen/a.py"}]}, {}, []),
+        ({}, {"audit": {"ignore": ["app/gen/b.py"]}}, ["app/gen/a.py"]),
+    ],
+)
+def test_what_is_left_out_needs_no_layer(more: dict[str, object], config: object, strays: list[str]) -> None:
+    boundaries = {**layers(containers="app", exhaustive=True), **more}
+    files = {**FILES, "app/gen/a.py": "", "app/gen/b.py": "", "forge.json": json.dumps(config)}
+    assert [one[:2] for one in found(boundaries, files)] == [("no-layer", path) for path in strays]
+
+
+@pytest.mark.parametrize(
     ("files", "rule"),
     [
         ({"forge.json": "{"}, "bad-config"),

@@ -55,13 +55,15 @@ class Layers:
     files: Mapping[str, frozenset[str]]
     names: Mapping[str, tuple[str, ...]]
     """The layers of each file that is in any."""
+    left_out: frozenset[str]
+    """What somebody said not to look at: `exclude`, of all or of a layer, and what the project ignores."""
 
     @classmethod
     def of(cls, boundaries: Boundaries, paths: Iterable[str], ignored: Iterable[str] = ()) -> "Layers":
         """ValueError when a glob cannot be read."""
         known = sorted(paths)
         folders = folders_of(known)
-        left_out = [Cover.of(glob, folders.__contains__) for glob in (*boundaries.exclude, *ignored)]
+        everywhere = [Cover.of(glob, folders.__contains__) for glob in (*boundaries.exclude, *ignored)]
         covers = {
             layer.name: (
                 [Cover.of(glob, folders.__contains__) for glob in layer.glob],
@@ -69,21 +71,22 @@ class Layers:
             )
             for layer in boundaries.layers
         }
-        out = {path for cover in left_out for path in _matched(cover, known, Cover.has)}
+        out = _all_matched(everywhere, known, Cover.has)
+        excluded = {name: _all_matched(globs, known, Cover.has) for name, (_, globs) in covers.items()}
         exact = {name: _all_matched(globs, known, Cover.has) for name, (globs, _) in covers.items()}
         below = _below([(n, cover) for n, (globs, _) in covers.items() for cover in globs], known)
         for paths_of_layer in exact.values():
             for path in paths_of_layer:
                 below.pop(path, None)
         files: dict[str, frozenset[str]] = {}
-        for name, (_, excluded) in covers.items():
+        for name in covers:
             deeper = {path for path, (_, owners) in below.items() if name in owners}
-            files[name] = frozenset((exact[name] | deeper) - _all_matched(excluded, known, Cover.has) - out)
+            files[name] = frozenset((exact[name] | deeper) - excluded[name] - out)
         names: dict[str, tuple[str, ...]] = {}
         for name, paths_of_layer in files.items():
             for path in paths_of_layer:
                 names[path] = (*names.get(path, ()), name)
-        return cls(files, names)
+        return cls(files, names, frozenset(out.union(*excluded.values())))
 
 
 def _below(covers: list[tuple[str, Cover]], known: list[str]) -> dict[str, tuple[int, set[str]]]:

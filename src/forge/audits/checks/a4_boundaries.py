@@ -211,10 +211,10 @@ class Audit:
         """Of `exhaustive`: code in a container that is in no layer. The container's own `__init__` is none of them."""
         if not self.boundaries.exhaustive:
             return
+        settled = self.layers.names.keys() | self.layers.left_out
         for folder in book.container_folders:
-            for path in sorted(book.graph.facts):
-                inside = path.startswith(f"{folder}/") and path != f"{folder}/__init__.py"
-                if inside and path not in self.layers.names:
+            for path in sorted(book.graph.facts.keys() - settled):
+                if path.startswith(f"{folder}/") and path != f"{folder}/__init__.py":
                     yield Found(
                         "no-layer",
                         Severity.FAIL,

@@ -37,7 +37,7 @@ either. `app/api/*.py` covers deeper files too, unless another layer's glob name
 
 **Order**, from high to low: a layer may import those below it, never one above. `a | b` may not know each other, `a : b`
 may, `(a)` may be missing. Chains through files of no layer count. `containers` are folders in each of which the order
-holds on its own; with `"exhaustive": true` every file in them must be in a layer.
+holds on its own; with `"exhaustive": true` every file in them must be in a layer or excluded.
 
 **Imports for types alone** (`if TYPE_CHECKING`, `import type`) count; `"allow_type_checking": true`, for all or in one layer,
 says otherwise.
