@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tests.support.models import StartModels
 
 from forge.bots.files.identity import parse_identity
 from forge.kernel.ids import new_id
+from forge.skills.wasm.runtimes import runtimes
 
 TURNS = [
     NAME,
@@ -169,6 +170,26 @@ async def test_the_next_bot_of_its_kind_may_be_as_the_last(person: Person):
 
     assert data(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == 1
     assert problem(await person.client.delete(f"{BUILDER}/memory/{entry['id']}")) == (404, "not_found")
+
+
+@pytest.fixture
+def without_runtimes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setattr("forge.skills.wasm.runtimes.BUILT", tmp_path)
+    runtimes.cache_clear()
+    yield
+    runtimes.cache_clear()
+
+
+@pytest.mark.usefixtures("without_runtimes")
+async def test_a_skill_that_cannot_be_tried_is_written_all_the_same(person: Person):
+    await person.start("Count the words of a text and say which occurs most", mode="skill")
+    while person.turn["action"] != "ready_to_create_skill":
+        ids = [option["id"] for option in person.turn.get("options", [])]
+        await (person.choose(ids.index("script")) if "script" in ids else one(person))
+    trial = person.view["trial"]
+    assert (trial["ran"], trial["passed"]) == (False, False)
+    assert trial["output"] == "the runtimes of skills are not built"
+    assert (await person.make())["has_source_code"]
 
 
 async def test_a_skill_is_written_tried_and_usable_at_once(person: Person):

@@ -16,6 +16,7 @@ from forge.interview.state import Due, State, Written
 from forge.interview.thinking import Thinking
 from forge.runs.context import Retry, RunContext, StepFailed
 from forge.runs.kinds import RunKind
+from forge.skills.models import SkillFiles, TrialReport
 from forge.store.engine import Tx
 
 KIND = "interview"
@@ -75,11 +76,18 @@ class InterviewKind:
             text = await context.step("write from a template", self._thinking.write_plainly, given.session_id)
         written = Written.model_validate(text)
         if written.skill is not None:
-            trial = await context.step("try", self._thinking.try_out, written.skill.model_dump(mode="json"))
-            written = Written.model_validate({**text, "trial": trial})
+            written = written.model_copy(update={"trial": await self._try(context, written.skill)})
         await context.transact(
             "written", lambda tx: self._change(tx, context, given, lambda state: wrote(state, written))
         )
+
+    async def _try(self, context: RunContext, skill: SkillFiles) -> TrialReport:
+        """One that cannot be tried is written all the same, and the report says why."""
+        try:
+            trial = await context.step("try", self._thinking.try_out, skill.model_dump(mode="json"))
+        except StepFailed as failed:
+            return TrialReport(ran=False, passed=False, output=failed.problem.message)
+        return TrialReport.model_validate(trial)
 
     async def _due(self, tx: Tx, context: RunContext, given: InterviewInput) -> str | None:
         draft = await self._mine(tx, context, given)
