@@ -259,6 +259,10 @@ async def delete_secret(tx: Tx, name: str, scope: str) -> SecretRow | None:
     return SecretRow(*row) if row else None
 
 
+async def delete_secrets(tx: Tx, scope: str) -> None:
+    await tx.execute(sa.delete(secrets).where(secrets.c.scope == scope))
+
+
 _SESSION_COLUMNS = ("id", "token_hash", "previous_hash", "salt", "rotated_at", "seen_at", "expires_at")
 
 

@@ -19,7 +19,7 @@ from forge.accounts.models import SCOPE_PATTERN, SecretView, check_secret_name, 
 from forge.accounts.store import SecretRow
 from forge.errors import ConfigError, Conflict, Invalid, NotFound
 from forge.kernel.clock import now
-from forge.store.engine import Store
+from forge.store.engine import Store, Tx
 
 _NONCE_BYTES = 12
 _SHOWN_FROM = 8
@@ -146,6 +146,11 @@ class Vault:
         )
 
 
+async def forget_secrets(tx: Tx, scope: str) -> None:
+    """Of one who is gone for good, in the transaction that ends it."""
+    await store.delete_secrets(tx, scope)
+
+
 def _view_of_environment(name: str, value: str) -> SecretView:
     return SecretView(name=name, scope="", last_four=_last_four(value), updated_at=None, source="environment")
 
@@ -153,7 +158,7 @@ def _view_of_environment(name: str, value: str) -> SecretView:
 def _check_place(name: str, scope: str) -> None:
     check_secret_name(name)
     if scope == OWN_SCOPE or not re.fullmatch(SCOPE_PATTERN, scope):
-        raise Invalid("A secret's scope looks like bot:atlas, or is left out.", field="scope")
+        raise Invalid("A secret's scope looks like bot:ID, or is left out.", field="scope")
 
 
 def _binding(name: str, scope: str) -> bytes:

@@ -1,4 +1,5 @@
-"""Deletes for good what was deleted long enough ago: bots with their folders, versions, conversations and memories."""
+"""Deletes for good what was deleted long enough ago: bots with their folders, versions, conversations and memories, and
+with the models and secrets that were theirs."""
 
 import asyncio
 import logging
@@ -6,14 +7,17 @@ from datetime import datetime
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from forge.accounts.vault import forget_secrets
 from forge.bots import store
 from forge.bots.chat.branches import session_stream
 from forge.bots.folder import Folders
 from forge.bots.models import Bot
+from forge.bots.readiness import bot_scope
 from forge.bots.service import KEPT
 from forge.errors import ForgeError
 from forge.events.log import EventLog
 from forge.kernel.clock import now
+from forge.llm.catalog import forget_choices
 from forge.store.engine import Store
 
 log = logging.getLogger(__name__)
@@ -54,6 +58,8 @@ async def _purge(database: Store, events: EventLog, folders: Folders, bot_id: st
         await asyncio.to_thread(_discard, folders, bot)
         sessions = await store.session_ids(tx, bot_id)
         await events.delete(tx, *map(session_stream, sessions))
+        await forget_choices(tx, bot_scope(bot_id))
+        await forget_secrets(tx, bot_scope(bot_id))
         await store.purge(tx, bot_id)
     return True
 

@@ -168,6 +168,11 @@ class Catalog:
         return [self._defaults[role]], "default"
 
 
+async def forget_choices(tx: Tx, scope: str) -> None:
+    """Of a bot that is gone for good, in the transaction that ends it: what it chose could never be taken back."""
+    await store.delete_chains(tx, scope)
+
+
 def _sendable(key: SecretStr, name: str) -> SecretStr:
     """Without the line break it was pasted with. Anything else that a header cannot carry was never a key."""
     value = key.get_secret_value().strip()

@@ -109,6 +109,10 @@ async def delete_chain(tx: Tx, account_id: str, scope: str, role: Role) -> None:
     )
 
 
+async def delete_chains(tx: Tx, scope: str) -> None:
+    await tx.execute(sa.delete(model_roles).where(model_roles.c.scope == scope))
+
+
 async def list_prices(tx: Tx, account_id: str) -> dict[str, Price]:
     found = await tx.execute(
         sa.select(model_prices.c.model, model_prices.c.price).where(model_prices.c.account_id == account_id)
@@ -157,30 +161,20 @@ async def find_ledgers(tx: Tx, keys: Sequence[str]) -> dict[str, Ledger]:
 
 async def reserve(tx: Tx, key: str, amount_micros: int, limit_micros: int) -> bool:
     """Take `amount` from what is left of a budget, or leave it untouched and say no. One row, one statement: two
-    calls at the same moment cannot both get the last dollar."""
-    await tx.execute(
+    calls at the same moment cannot both get the last dollar. Only the first call of a day has to make the row."""
+    given = {"of_key": key, "amount": amount_micros, "most": limit_micros}
+    if (await tx.execute(_RESERVE, given)).rowcount:
+        return True
+    made = await tx.execute(
         tx.insert(ledgers)
         .values(key=key, spent_micros=0, reserved_micros=0, raised_micros=0)
         .on_conflict_do_nothing()
     )
-    taken = ledgers.c.spent_micros + ledgers.c.reserved_micros + amount_micros
-    found = await tx.execute(
-        sa.update(ledgers)
-        .where(ledgers.c.key == key, taken <= limit_micros + ledgers.c.raised_micros)
-        .values(reserved_micros=ledgers.c.reserved_micros + amount_micros)
-    )
-    return found.rowcount > 0
+    return bool(made.rowcount and (await tx.execute(_RESERVE, given)).rowcount)
 
 
 async def book(tx: Tx, key: str, *, reserved_micros: int, cost_micros: int) -> None:
-    await tx.execute(
-        sa.update(ledgers)
-        .where(ledgers.c.key == key)
-        .values(
-            reserved_micros=ledgers.c.reserved_micros - reserved_micros,
-            spent_micros=ledgers.c.spent_micros + cost_micros,
-        )
-    )
+    await tx.execute(_BOOK, {"of_key": key, "reserved": reserved_micros, "cost": cost_micros})
 
 
 async def raise_limit(tx: Tx, key: str, by_micros: int) -> None:
