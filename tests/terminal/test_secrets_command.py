@@ -35,6 +35,18 @@ def test_secrets_are_listed_with_scope_last_four_and_source(forge: Terminal):
     assert saved in listed(forge)
 
 
+def test_a_bots_secret_is_kept_where_the_bot_looks_for_it(forge: Terminal):
+    bot = forge("bots", "create", "Keyed", "--json").data
+    said = save(forge, "ANTHROPIC_API_KEY", "--bot", bot["slug"])
+    assert (said.code, said.out) == (0, "Saved the secret ANTHROPIC_API_KEY of keyed (…abcd).\n")
+    scopes = [one["scope"] for one in listed(forge) if one["name"] == "ANTHROPIC_API_KEY"]
+    assert scopes == [f"bot:{bot['id']}"]
+    assert save(forge, "ANTHROPIC_API_KEY", "--bot", "keyed", "--scope", "bot:atlas").code == 2
+    assert save(forge, "ANTHROPIC_API_KEY", "--bot", "nobody").code == 5
+    removed = forge("secrets", "remove", "ANTHROPIC_API_KEY", "--bot", bot["id"], "--yes")
+    assert removed.code == 0 and bot["id"] in removed.out
+
+
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 def test_one_line_break_at_the_end_is_not_part_of_the_value(forge: Terminal, end: str):
     assert save(forge, "ENDS", "--json", value=f"first\nthe rest{end}").data["last_four"] == "rest"

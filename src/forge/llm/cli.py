@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import quote
 
 import click
-from pydantic import BaseModel
 
 from forge.llm.demo_cli import demo
 from forge.llm.models import (
@@ -21,7 +20,7 @@ from forge.llm.models import (
     TestResult,
 )
 from forge.llm.serve_cli import serve
-from forge.terminal.choice import find_id
+from forge.terminal.choice import find_id, scope_of_bot
 from forge.terminal.client import Client, connect
 from forge.terminal.options import json_option, limit_option
 from forge.terminal.output import console, print_json, working
@@ -233,16 +232,8 @@ def calls(run: str | None, limit: int, as_json: bool) -> None:
         console().print(calls_table(found))
 
 
-class _Bot(BaseModel):
-    id: str
-
-
 def _scope(client: Client, bot: str | None) -> dict[str, str | int | list[str] | None]:
-    """A bot is named by its slug or its id; its choices are kept under its id."""
-    if bot is None:
-        return {"scope": None}
-    found = client.get(f"/bots/{quote(bot, safe='')}", _Bot)
-    return {"scope": f"bot:{found.id}"}
+    return {"scope": scope_of_bot(client, bot) if bot is not None else None}
 
 
 def _print_choice(chosen: RoleChoice, *, as_json: bool) -> None:

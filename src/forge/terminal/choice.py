@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel
 
@@ -31,6 +32,12 @@ def find_id(client: Client, given: str, what: str, path: str, *, listed_by: str 
         return given
     newest = client.pages(path, _Identified, SEARCHED)
     return choose(given, what, newest, lambda one: one.id, listed_by=listed_by).id
+
+
+def scope_of_bot(client: Client, bot: str) -> str:
+    """A bot is named by its slug or its id; what is its own is kept under its id."""
+    found = client.get(f"/bots/{quote(bot, safe='')}", _Identified)
+    return f"bot:{found.id}"
 
 
 def choose(
