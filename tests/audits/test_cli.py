@@ -1,13 +1,18 @@
 """`forge audit` as a person and a script use it: on real repositories, with exit codes 0, 1 and 2."""
 
 import json
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.terminal import Said, Terminal, open_screen
+
+from forge.audits.secrets.shapes import sample_of
 
 BOUNDARIES = {
     "layers": [
@@ -88,6 +93,52 @@ def test_the_command_of_a_finding_shows_it_alone(run: Audit, terminal: Terminal,
         assert words[:3] == ["forge", "audit", str(project)]
         alone = terminal(*words[1:], "--format", "json").data
         assert [f for check in alone["checks"] for f in check["findings"]] == [finding]
+
+
+def findings_of(said: Said) -> list[dict[str, Any]]:
+    report = said.data
+    return [finding for check in report["checks"] + report["warnings"] for finding in check["findings"]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--only", "W1", "--base", "4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
+        ("--only", "A1", "--claimed-files", "app/new.py,app/a.py=>app/b\\x2c.py"),
+        ("--only", "A2", "--claimed-files", "app/repos/users.py=>app/repos/people.py,gone.py"),
+        ("--only", "A3", "--claimed-files", "app/new.py"),
+    ],
+)
+def test_the_command_of_a_finding_says_what_it_was_found_with(
+    run: Audit, terminal: Terminal, project: Path, words: tuple[str, ...]
+):
+    shutil.rmtree(project / "Forge")
+    write(
+        project,
+        {"app/routers/users.py": f"TOKEN = '{sample_of('ghp_<a36>', 1)}'\n", "gone.py": "g = 1\n" * 9},
+    )
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "second")
+    git(project, "mv", "app/repos/users.py", "app/repos/people.py")
+    git(project, "mv", "gone.py", "here.py")
+    findings = findings_of(run(*words, "--format", "json"))
+    assert findings
+    for finding in findings:
+        assert finding in findings_of(terminal(*shlex.split(finding["reproduce"])[1:], "--format", "json"))
+
+
+def test_the_command_names_the_empty_tree_as_the_repository_does(terminal: Terminal, tmp_path: Path):
+    root = tmp_path / "long"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main", "--object-format=sha256")
+    write(root, {"a.py": f"TOKEN = '{sample_of('ghp_<a36>', 1)}'\n"})
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "first")
+    empty = git(root, "hash-object", "-t", "tree", "/dev/null")
+    (finding,) = findings_of(
+        terminal("audit", str(root), "--only", "W1", "--base", empty, "--format", "json")
+    )
+    assert finding["reproduce"].endswith(f"--base {empty}")
 
 
 def test_what_is_repaired_passes(run: Audit, project: Path):

@@ -45,6 +45,13 @@ def write_claim(path: str) -> str:
     return _spaces(text[:start]) + text[start:end] + _spaces(text[end:])
 
 
+def write_claims(claims: Claims) -> str:
+    """All of them, as a command line takes them."""
+    renamed = {name for pair in claims.renames.items() for name in pair}
+    renames = [f"{write_claim(old)}{RENAME}{write_claim(new)}" for old, new in claims.renames.items()]
+    return ",".join(sorted([*renames, *map(write_claim, claims.files - renamed)]))
+
+
 def read_claims(claims: Iterable[str]) -> Claims:
     """Trimmed, `./` is nothing; `old.py=>new.py` claims both and says that the rename is meant. What a backslash means
     is for `settle` to say."""

@@ -2,10 +2,11 @@
 
 import shlex
 from collections import Counter
+from functools import cached_property
 
 from forge.audits.baseline import ACCEPTABLE, Baseline
 from forge.audits.check import Check, Found
-from forge.audits.claims import write_claim
+from forge.audits.claims import write_claims
 from forge.audits.models import Finding, Known
 from forge.audits.paths import shown
 from forge.audits.secrets.masking import masked
@@ -13,9 +14,13 @@ from forge.audits.secrets.scanning import scan
 from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.kernel.hashing import hash_json
 from forge.kernel.text import cut
+from forge.workspace.observed_trees import hash_tree
 
 MOST_EXCERPT = 200
 FINGERPRINT = 20
+_ABOUT_CLAIMS = frozenset({"A1", "A2", "A3", "A5", "A7", "A8"})
+_SHA1 = 40
+"""Digits of an id; repositories may be made with longer ones."""
 
 
 class Describer:
@@ -80,12 +85,22 @@ class Describer:
         words = ["forge", "audit", *([self._place] if self._place else ()), "--only", self._check.code]
         if found.path is not None:
             words += ["--file", found.path]
-        claims = self._snapshot.claims
-        if claims is not None and self._check.code == "A1":
-            words += ["--claimed-files", ",".join(map(write_claim, sorted(claims.files)))]
-        if self._snapshot.base and self._snapshot.base != self._snapshot.head:
-            words += ["--base", self._snapshot.base]
-        return shown(shlex.join(words))
+        return shown(shlex.join([*words, *self._circumstances]))
+
+    @cached_property
+    def _circumstances(self) -> list[str]:
+        """What the check was told beside the files: without it, it would find something else, or skip."""
+        claims, base = self._snapshot.claims, _base(self._snapshot)
+        is_about_claims = self._check.code in _ABOUT_CLAIMS
+        told = ["--claimed-files", write_claims(claims)] if claims is not None and is_about_claims else []
+        return [*told, *(["--base", base] if base else ())]
+
+
+def _base(snapshot: Snapshot) -> str | None:
+    """None where it is the last commit, as it is unless told, or where there is no commit."""
+    if snapshot.head is None or snapshot.base == snapshot.head:
+        return None
+    return snapshot.base or hash_tree((), "sha1" if len(snapshot.head) == _SHA1 else "sha256")
 
 
 def shown_text(text: str) -> str:
