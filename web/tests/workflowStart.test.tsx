@@ -189,3 +189,46 @@ test("the form and the JSON say the same", async () => {
   await waitFor(() => expect(requests.at(-1)?.method).toBe("POST"));
   expect(await requests.at(-1)?.json()).toEqual({ topic: "dogs", also: 1 });
 });
+
+test("JSON that is none is not left for the form", async () => {
+  const user = userEvent.setup();
+  open({});
+  await user.click(await screen.findByRole("radio", { name: "JSON" }));
+  const text = screen.getByRole("textbox", { name: "What it starts with" });
+  await user.clear(text);
+  await user.type(text, '{{"topic": ');
+  await user.click(screen.getByRole("radio", { name: "Form" }));
+  expect(screen.getByRole("radio", { name: "JSON" })).toBeChecked();
+  expect(text).toHaveValue('{"topic": ');
+  expect(text).toHaveAccessibleDescription(/This is no JSON/);
+});
+
+test("a field that cannot be read is not left for the JSON", async () => {
+  const user = userEvent.setup();
+  open({});
+  const most = await screen.findByRole("textbox", { name: /most/ });
+  await user.clear(most);
+  await user.type(most, "many");
+  await user.click(screen.getByRole("radio", { name: "JSON" }));
+  expect(screen.getByRole("radio", { name: "Form" })).toBeChecked();
+  expect(most).toHaveValue("many");
+  expect(most).toHaveAccessibleDescription("A whole number is needed.");
+});
+
+test("what is not declared goes along from the JSON, through the form and back", async () => {
+  const user = userEvent.setup();
+  const { requests } = open({ [TRIGGER]: { status: 202, data: SUBMITTED } });
+  await user.click(await screen.findByRole("radio", { name: "JSON" }));
+  const text = screen.getByRole("textbox", { name: "What it starts with" });
+  await user.clear(text);
+  await user.type(text, '{{"topic": "dogs", "also": 1}');
+  await user.click(screen.getByRole("radio", { name: "Form" }));
+  expect(screen.getByText("also", { exact: false })).toBeInTheDocument();
+  await user.click(screen.getByRole("radio", { name: "JSON" }));
+  const again: HTMLTextAreaElement = screen.getByRole("textbox", { name: "What it starts with" });
+  expect(JSON.parse(again.value)).toEqual({ topic: "dogs", most: 5, also: 1 });
+  await user.click(screen.getByRole("radio", { name: "Form" }));
+  await user.click(screen.getByRole("button", { name: "Run" }));
+  await waitFor(() => expect(requests.at(-1)?.method).toBe("POST"));
+  expect(await requests.at(-1)?.json()).toEqual({ topic: "dogs", most: 5, also: 1 });
+});

@@ -13,7 +13,7 @@ import { onSend } from "@/ui/keys";
 import { Refusal } from "@/ui/Refusal";
 import { Segmented } from "@/ui/Segmented";
 import type { Input } from "../definition/model";
-import { fieldsOf, readTyped, typedOf } from "./form";
+import { fieldsOf, othersOf, readTyped, typedOf } from "./form";
 import { InputField } from "./InputField";
 
 export type Wish = { payload: Record<string, unknown>; useLatest: boolean };
@@ -37,8 +37,9 @@ const WAYS = [
 export function StartForm({ inputs, given = {}, start, newer = null, close }: StartProps) {
   const navigate = useNavigate();
   const fields = fieldsOf(inputs);
-  const hasMore = Object.keys(given).some((name) => !(name in inputs));
-  const [way, setWay] = useState<"form" | "json">(fields.length > 0 && !hasMore ? "form" : "json");
+  const [others, setOthers] = useState(() => othersOf(inputs, given));
+  const names = Object.keys(others);
+  const [way, setWay] = useState<"form" | "json">(fields.length > 0 && names.length === 0 ? "form" : "json");
   const [typed, setTyped] = useState(() => typedOf(inputs, given));
   const [text, setText] = useState(() => (Object.keys(given).length > 0 ? writtenOut(given) : ""));
   const [isTouched, setTouched] = useState(false);
@@ -52,21 +53,29 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
     },
   });
   const form = readTyped(fields, typed);
+  const payload = { ...form.payload, ...others };
   const json = readInput(text);
   const isReady = way === "form" ? Object.keys(form.mistakes).length === 0 : json.problem === null;
   const refused = run.error instanceof ApiError ? run.error : null;
   const isAtField = way === "form" && fields.some(({ name }) => name === refused?.field);
 
+  // What cannot be read would be lost on the way.
+  const canLeave =
+    way === "json" ? json.input !== null : fields.every(({ name }) => !typed[name] || !form.mistakes[name]);
   const turn = (to: "form" | "json") => {
-    if (to === "json") setText(writtenOut(form.payload));
-    else if (json.input) setTyped(typedOf(inputs, json.input));
+    if (!canLeave) return setTouched(true);
+    if (to === "json") setText(writtenOut(payload));
+    else if (json.input) {
+      setTyped(typedOf(inputs, json.input));
+      setOthers(othersOf(inputs, json.input));
+    }
     setWay(to);
   };
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
     setTouched(true);
     if (!isReady || run.isPending) return;
-    run.mutate({ payload: way === "form" ? form.payload : (json.input ?? {}), useLatest });
+    run.mutate({ payload: way === "form" ? payload : (json.input ?? {}), useLatest });
   };
   return (
     <form onSubmit={submit} onKeyDown={onSend(submit)} noValidate className="mt-4 space-y-4">
@@ -102,6 +111,11 @@ export function StartForm({ inputs, given = {}, start, newer = null, close }: St
           onChange={(event) => setText(event.target.value)}
           onBlur={() => setTouched(true)}
         />
+      )}
+      {way === "form" && names.length > 0 && (
+        <p className="text-xs text-dim">
+          What was written as JSON besides goes along: <span className="mono">{names.join(", ")}</span>.
+        </p>
       )}
       {newer !== null && (
         <CheckField

@@ -23,6 +23,13 @@ export function fieldsOf(inputs: Readonly<Record<string, Input>>): Field[] {
   }));
 }
 
+/** What is given and has no field: steps find it as `trigger`. */
+export const othersOf = (
+  inputs: Readonly<Record<string, Input>>,
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(inputs, name)));
+
 /** What the fields say at first: what was given before, or else what counts when nothing is said. */
 export function typedOf(
   inputs: Readonly<Record<string, Input>>,
