@@ -79,6 +79,39 @@ def test_tests_implement_nothing():
     assert look({PHYSICS: "paths:\n  /a:\n    get:\n", "a.js": js})[0] == Verdict.PASS
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "examples/main.py",
+        "docs/tutorial/main.py",
+        "vendor/other/main.py",
+        "tests/fixtures/shop/main.py",
+        "app_test.js",
+        "test_app.ts",
+    ],
+)
+def test_examples_documentation_and_copied_code_serve_nothing(path: str):
+    code = APP + route("get", "/b") if path.endswith(".py") else "require('express')().get('/b', f);"
+    physics = "paths:\n  /a:\n    get:\n"
+    files = {PHYSICS: physics, "main.py": APP + route("get", "/a")}
+    assert look({**files, path: code}) == (Verdict.PASS, [])
+
+
+@pytest.mark.parametrize("path", ["bin/main.py", "scripts/serve.py", "tools/main.py", "tasks.py"])
+def test_a_program_at_the_top_serves(path: str):
+    physics = "paths:\n  /a:\n    get:\n"
+    assert look({PHYSICS: physics, path: APP + route("get", "/a")}) == (Verdict.PASS, [])
+
+
+@pytest.mark.parametrize("named", ["./api/o.yaml", "api//o.yaml", "api\\\\o.yaml"])
+def test_the_document_may_be_named_in_any_way(named: str):
+    files = {
+        "forge.json": f'{{"audit": {{"spec": "{named}"}}}}',
+        "api/o.yaml": "openapi: 3.1.0\npaths:\n  /a:\n    get:\n",
+    }
+    assert look({**files, "main.py": APP + route("get", "/a")}) == (Verdict.PASS, [])
+
+
 def test_head_and_options_come_with_get():
     physics = "paths:\n  /a:\n    get:\n    head:\n    options:\n  /b:\n    get:\n"
     code = APP + route("get", "/a") + route("get", "/b") + route("head", "/b") + route("options", "/b")

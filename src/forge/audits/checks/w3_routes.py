@@ -1,13 +1,14 @@
 """W3: the routes a project promises and the routes its code has are the same."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, examined, skip
 from forge.audits.checks.w3_fixtures import FIXTURES
+from forge.audits.dependencies.roles import is_served
 from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import FileFacts
+from forge.audits.imports.folders import normal
 from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
@@ -19,7 +20,6 @@ from forge.audits.snapshot import MOST_BYTES, Snapshot
 
 _NAMES = ("openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json")
 _DOCUMENTS = tuple(f"{folder}{name}" for folder in ("", "docs/") for name in _NAMES)
-_TEST_FOLDERS = frozenset(("test", "tests", "__tests__", "testing", "e2e", "cypress", "spec", "specs"))
 
 DOCS = """\
 Compares the routes that are promised with the routes that are in the code, by method and path, both ways.
@@ -30,8 +30,8 @@ One that cannot be read is an ERROR. Prefixes of OpenAPI's `servers` and Swagger
 
 **What is in the code**: FastAPI, Starlette and Flask (decorators, `add_api_route`, `add_url_rule`, `Route` lists,
 `MethodView`), Express (verbs, `route()`, `use`), through routers, blueprints, mounts and imports of all files. Read
-from the text: nothing is executed. Tests (`tests/`, `test_*.py`, `*.test.ts`, `*.spec.ts`) implement nothing, files
-over 2 MB and bundles packed for browsers are not read.
+from the text: nothing is executed. Tests (`tests/`, `test_*.py`, `*.test.ts`, `*.spec.ts`), documentation, examples and
+copied code (`docs/`, `examples/`, `vendor/`) serve nothing, files over 2 MB and bundles packed for browsers are not read.
 
 **What is the same**: parameters are equal whatever their names and types (`{id}`, `<int:id>`, `:id`); a slash at the
 end is no difference; HEAD and OPTIONS come with GET; `/static/…` is files, not routes.
@@ -77,8 +77,10 @@ def _spec_path(snapshot: Snapshot) -> str | None:
     entries = snapshot.tree.entries
     if snapshot.governance.physics in entries:
         return snapshot.governance.physics
-    if snapshot.project.config.audit.spec is not None:
-        return snapshot.project.config.audit.spec
+    named = snapshot.project.config.audit.spec
+    if named is not None:
+        path = normal(named.replace("\\", "/"))
+        return path if path in entries else named
     return next((path for path in _DOCUMENTS if path in entries), None)
 
 
@@ -95,16 +97,7 @@ def _read(snapshot: Snapshot, path: str) -> Spec:
 
 def _implementation(snapshot: Snapshot) -> Mapping[str, FileFacts]:
     ignores = snapshot.project.ignores
-    return {
-        path: facts for path, facts in facts_of(snapshot).items() if not _is_test(path) and not ignores(path)
-    }
-
-
-def _is_test(path: str) -> bool:
-    *folders, name = path.lower().split("/")
-    stem = PurePosixPath(name).stem
-    is_named_so = stem.startswith("test_") or stem.endswith(("_test", ".test", ".spec")) or stem == "conftest"
-    return is_named_so or not _TEST_FOLDERS.isdisjoint(folders)
+    return {p: facts for p, facts in facts_of(snapshot).items() if is_served(p) and not ignores(p)}
 
 
 def _error(rule: str, path: str | None, line: int | None, message: str, fix: str) -> Examination:

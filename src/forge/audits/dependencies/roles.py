@@ -138,7 +138,8 @@ _PROPS = frozenset(
 )
 """Folders of tests whose files are what is tested with, not what runs."""
 _TEST_FILE = re.compile(
-    r"(?:test_.*|.*_tests?|tests?|conftest|testing|pytest_plugin)\.pyi?$|.*[.-](?:test|spec|e2e|cy|stories)\.[cm]?[jt]sx?$"
+    r"(?:test_.*|.*_tests?|tests?|conftest|testing|pytest_plugin)\.pyi?$|"
+    r"(?:test_.*|.*_test|.*[.-](?:test|spec|e2e|cy|stories))\.[cm]?[jt]sx?$"
 )
 _TOOL_FILE = re.compile(r"(?:noxfile|tasks|fabfile|dodo|toxfile|conanfile|locustfile|duties)\.py$")
 _CONFIG_FILE = re.compile(
@@ -162,6 +163,13 @@ def role_of(path: str) -> Role:
     if _TOOL_FILE.match(name) or _CONFIG_FILE.match(name):
         return Role.TOOL
     return place
+
+
+def is_served(path: str) -> bool:
+    """Whether it may be part of what the project runs: a script at the top may, a test or an example may not."""
+    if role_of(path) in (Role.TEST, Role.FOREIGN):
+        return False
+    return _TOOL.isdisjoint(path.lower().split("/")[:-1])
 
 
 @lru_cache(maxsize=65536)
