@@ -263,6 +263,16 @@ def test_an_analyzer_without_an_answer_for_such_a_file_is_an_error_that_names_it
         desk.analyse(Deadly(DIES), entries(of), of)
 
 
+def test_after_such_an_error_others_are_answered_as_before(crowded: None) -> None:
+    of = tree({**POISONED, **{f"{n}.x": b"x" * n for n in range(300)}})
+    with open_desk(None, workers=2) as desk:
+        with pytest.raises(AnalysisFailed) as raised:
+            desk.analyse(Deadly(DIES), entries(of), of)
+        answers = desk.analyse(Forgiven(DIES, key="other"), entries(of), of)
+    assert "b.x" in raised.value.message
+    assert answers == {e.path: -1 if e.path == "b.x" else e.size for e in entries(of)}
+
+
 @dataclass(frozen=True)
 class Local:
     """Other processes cannot import this module."""

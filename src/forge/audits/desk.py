@@ -8,7 +8,7 @@ import os
 import pickle
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -83,16 +83,17 @@ class LocalDesk:
         decode = msgspec.msgpack.Decoder(analyzer.result).decode
         made: dict[tuple[str, str], bytes] = {}
         try:
-            for (suffix, blob), value in self._analysed(analyzer, list(missing.values()), tree):
-                known[suffix, blob] = decode(value)
-                made[scope_name(analyzer.key, suffix), blob] = value
+            with closing(self._analysed(analyzer, list(missing.values()), tree)) as analysed:
+                for (suffix, blob), value in analysed:
+                    known[suffix, blob] = decode(value)
+                    made[scope_name(analyzer.key, suffix), blob] = value
         finally:
             if self._cache is not None and made:
                 self._cache.store(made)
 
     def _analysed(
         self, analyzer: Analyzer[T], entries: Sequence[Entry], tree: Tree
-    ) -> Iterator[tuple[Content, bytes]]:
+    ) -> Generator[tuple[Content, bytes]]:
         encode = msgspec.msgpack.Encoder().encode
         here, there = self._divide(entries)
         pickled = _pickled(analyzer) if there else None
@@ -107,11 +108,10 @@ class LocalDesk:
                     there = [*here[number + 1 :], *there]
                     break
         if there and self._crew is not None and pickled is not None:
-            for piece, value in self._crew.run(pickled, _chunks(there, tree)):
-                yield (
-                    (piece.suffix, piece.blob),
-                    value if value is not None else encode(_unreadable(analyzer, piece)),
-                )
+            with closing(self._crew.run(pickled, _chunks(there, tree))) as answers:
+                for piece, value in answers:
+                    made = value if value is not None else encode(_unreadable(analyzer, piece))
+                    yield (piece.suffix, piece.blob), made
 
     def _divide(self, entries: Sequence[Entry]) -> tuple[Sequence[Entry], Sequence[Entry]]:
         """What is analysed here, and what in other processes."""

@@ -6,7 +6,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import BinaryIO, Self, cast
@@ -92,31 +92,33 @@ class Crew:
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
-            workers, self._all = self._all, set()
-        for worker in workers:
-            worker.stop()
+        self._stop_all()
 
     def can(self, analyzer: bytes) -> bool:
         """Whether another process can be started and knows this analyzer."""
         try:
             worker = self._take()
-        except OSError:
+        except (OSError, WorkerDied):
             return False
         try:
             worker.ask(analyzer, [])
         except WorkerDied:
             self._drop(worker)
             return False
-        self._idle.put(worker)
+        self._give_back(worker)
         return True
 
-    def run(self, analyzer: bytes, chunks: Iterable[Chunk]) -> Iterator[Answer]:
-        """In any order. The chunks are taken by the calling thread, and not much earlier than they are needed."""
+    def run(self, analyzer: bytes, chunks: Iterable[Chunk]) -> Generator[Answer]:
+        """In any order. The chunks are taken by the calling thread, and not much earlier than they are needed.
+
+        Whoever does not take all answers closes it before the next is run.
+        """
+        is_over = threading.Event()
         with ThreadPoolExecutor(self._size, "desk") as threads:
             waiting: set[Future[list[Answer]]] = set()
             try:
                 for chunk in chunks:
-                    waiting.add(threads.submit(self._solve, analyzer, chunk))
+                    waiting.add(threads.submit(self._solve, analyzer, chunk, is_over))
                     if len(waiting) > 2 * self._size:
                         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                         for future in done:
@@ -124,35 +126,48 @@ class Crew:
                 for future in waiting:
                     yield from future.result()
             except BaseException:
-                self.close()  # so that no thread waits for a process that nobody wants any more
+                is_over.set()
+                self._stop_all()  # so that no thread waits for a process that nobody wants any more
                 threads.shutdown(wait=True, cancel_futures=True)
                 raise
 
-    def _solve(self, analyzer: bytes, chunk: Chunk) -> list[Answer]:
-        worker = self._take()
+    def _solve(self, analyzer: bytes, chunk: Chunk, is_over: threading.Event) -> list[Answer]:
+        worker = self._take(is_over)
         try:
             answers = worker.ask(analyzer, chunk)
         except WorkerDied:
             self._drop(worker)
-            if self._is_closed:
+            if self._is_closed or is_over.is_set():
                 raise
             if len(chunk) == 1:
                 return [(chunk[0], None)]
-            return [answer for piece in chunk for answer in self._solve(analyzer, [piece])]
-        self._idle.put(worker)
+            return [answer for piece in chunk for answer in self._solve(analyzer, [piece], is_over)]
+        self._give_back(worker)
         return list(zip(chunk, answers, strict=True))
 
-    def _take(self) -> Worker:
-        with contextlib.suppress(queue.Empty):
-            return self._idle.get_nowait()
+    def _take(self, is_over: threading.Event | None = None) -> Worker:
         with self._lock:
-            if self._is_closed:
+            if self._is_closed or (is_over is not None and is_over.is_set()):
                 raise WorkerDied
+            with contextlib.suppress(queue.Empty):
+                return self._idle.get_nowait()
             worker = Worker()
             self._all.add(worker)
             return worker
+
+    def _give_back(self, worker: Worker) -> None:
+        with self._lock:
+            if worker in self._all:
+                self._idle.put(worker)
 
     def _drop(self, worker: Worker) -> None:
         with self._lock:
             self._all.discard(worker)
         worker.stop()
+
+    def _stop_all(self) -> None:
+        with self._lock:
+            workers, self._all = self._all, set()
+            self._idle = queue.SimpleQueue()
+        for worker in workers:
+            worker.stop()
