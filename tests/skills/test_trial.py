@@ -135,10 +135,13 @@ async def test_a_program_without_tests_has_not_passed(trial: Trial):
     cases = (await trial.run(odd)).cases
     assert [case.name for case in cases] == ["counts", "tests/odd.json"]
     assert cases[1].detail == "This is no test: input: Field required."
-    many = {f"tests/{number}.json": "{}" for number in range(30)}
-    assert await detail(trial, SkillFiles(name="count", files={**skill.files, **many})) == (
-        "There are more than 20 tests."
-    )
+
+
+async def test_of_many_tests_the_first_are_run(trial: Trial):
+    skill = skill_of("def run(input): return {'words': 2}")
+    more = {f"tests/z{number}.json": "{}" for number in range(10, 40)}
+    cases = (await trial.run(SkillFiles(name="count", files={**skill.files, **more}))).cases
+    assert [case.name for case in cases] == ["counts", *sorted(more)[:19]]
 
 
 async def test_what_tests_the_description_is_not_run(trial: Trial):

@@ -19,7 +19,7 @@ from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import Command, End, Outcome
 from forge.sandbox.toolchain import toolchain
 from forge.skills.execution import MAX_OUTPUT, MB, Ended, HostError, RunEnd, RunLimits
-from forge.skills.host.commands import ENDS, WITH_INPUT, limits_for
+from forge.skills.host.commands import WITH_INPUT, limits_for, why_ended
 from forge.skills.host.hiding import Hidden
 from forge.skills.host.own_folder import OwnFolder, open_roots
 from forge.skills.host.parts import Secret
@@ -194,7 +194,8 @@ def _ended(outcome: Outcome, hidden: Hidden, opened: _Opened) -> Ended:
 def _judged(outcome: Outcome, hidden: Hidden) -> Ended:
     took = float(outcome.duration_ms)
     if outcome.end is not End.EXITED:
-        return Ended(_ENDS.get(outcome.end, RunEnd.RAISED), error=ENDS[outcome.end], duration_ms=took)
+        error = hidden(why_ended(outcome))[:MOST_ERROR]
+        return Ended(_ENDS.get(outcome.end, RunEnd.RAISED), error=error, duration_ms=took)
     if outcome.exit_code != 0:
         said = hidden(_last_line(outcome.stderr.text))
         error = said or f"It ended with code {outcome.exit_code} and said nothing."

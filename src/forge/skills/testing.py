@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from pydantic import ValidationError
 
@@ -53,10 +54,8 @@ class SkillTests:
         cases = cases_in(files)
         if not cases:
             return _stopped(name, "tests", "There is no test: add one, such as tests/first.json.")
-        if len(cases) > MOST_CASES:
-            return _stopped(name, "tests", f"There are more than {MOST_CASES} tests.")
         try:
-            return await self._run_all(name, kind, files, cases)
+            return await self._run_all(name, kind, files, dict(islice(cases.items(), MOST_CASES)))
         except SandboxTooWeak as error:
             why = f"It was not run: {error.message}. {error.hint or ''}".strip()
             return SkillTestReport(skill=name, passed=False, ran=False, output=why)

@@ -81,3 +81,9 @@ async def test_a_program_that_is_not_there_is_told(tmp_path: Path, sandboxes: Sa
     given = await host.call("exec", {"argv": ["no-such-program"], "input": "x"})
     assert isinstance(given, dict)
     assert given["exit_code"] == 127
+
+
+async def test_a_program_that_cannot_be_started_tells_why(tmp_path: Path, sandboxes: Sandboxes):
+    host = host_with(tmp_path, sandboxes, "true")
+    told = await error_of(host, "exec", argv=["true", *["x" * 99_999] * 30])
+    assert "Argument list too long" in told and "not on the server" not in told

@@ -1,6 +1,7 @@
 """Programs of this machine that a skill starts: those somebody named, in the sandbox, in the skill's own folder."""
 
 import asyncio
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -26,7 +27,6 @@ ENDS = {
     End.FILE_SIZE: "It wrote too large a file.",
     End.DISK: "It wrote too much to the disk.",
     End.INODES: "It made too many files.",
-    End.NOT_STARTED: "It could not be started: it is not on the server.",
 }
 
 
@@ -42,7 +42,7 @@ async def execute(running: Running, scope: Scope, given: Exec) -> JsonValue:
         command = await asyncio.to_thread(_command, running, given, Path(folder))
         outcome = await running.parts.sandboxes.run(command)
     await asyncio.to_thread(running.own.check_room)
-    return _told(program, outcome)
+    return _told(program, outcome, command.env["PATH"])
 
 
 def _command(running: Running, given: Exec, folder: Path) -> Command:
@@ -78,9 +78,19 @@ def limits_for(seconds: float, memory_bytes: int = 256 << 20) -> Limits:
     )
 
 
-def _told(program: str, outcome: Outcome) -> JsonValue:
+def why_ended(outcome: Outcome) -> str:
+    """Of one that did not end by itself, or never began."""
+    if outcome.end is not End.NOT_STARTED:
+        return ENDS[outcome.end]
+    said = outcome.stderr.text.strip().splitlines()
+    return f"It could not be started: {said[-1].removeprefix('sandbox: ') if said else 'nobody said why'}"
+
+
+def _told(program: str, outcome: Outcome, path: str) -> JsonValue:
+    if outcome.end is End.NOT_STARTED and shutil.which(program, path=path) is None:
+        raise HostError(f"{program}: It could not be started: it is not on the server.")
     if outcome.end is not End.EXITED:
-        raise HostError(f"{program}: {ENDS[outcome.end]}")
+        raise HostError(f"{program}: {why_ended(outcome)}")
     return {
         "exit_code": outcome.exit_code,
         "stdout": outcome.stdout.text,
