@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 from collections.abc import Mapping
@@ -11,10 +12,14 @@ from pathlib import Path
 
 from forge.errors import ForgeError, TooLarge, Unavailable
 
+OLDEST = (2, 30)
+"""The git that Forge needs."""
 TIMEOUT_S = 60.0
 MAX_OUTPUT = 64 << 20
 _MAX_COMPLAINT = 4096
 _CHUNK = 1 << 16
+_VERSION = re.compile(r"git version (\d+)\.(\d+)")
+_WHY_SLOW = "A pipe called .gitignore or .gitattributes, or very many files, can be the reason."
 
 
 class GitFailed(ForgeError):
@@ -58,17 +63,20 @@ class GitRunner:
         env: Mapping[str, str] | None = None,
         limit: int = MAX_OUTPUT,
         cut: bool = False,
+        timeout_s: float | None = None,
+        why_slow: str = _WHY_SLOW,
     ) -> Said:
         """Whatever it says. More than `limit` is refused, or cut if that is welcome."""
+        within_s = TIMEOUT_S if timeout_s is None else timeout_s
         process = await self._start(arguments, env or {}, has_stdin=bool(stdin))
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with asyncio.timeout(within_s):
                 out, complaint, _ = await asyncio.gather(
                     _read(process, limit), _read_complaint(process.stderr), _feed(process.stdin, stdin)
                 )
                 code = await process.wait()
         except TimeoutError:
-            raise took_too_long(arguments[0]) from None
+            raise took_too_long(arguments[0], within_s, why_slow) from None
         finally:
             await _end(process)
         if len(out) > limit and not cut:
@@ -93,7 +101,7 @@ class GitRunner:
                 start_new_session=True,
             )
         except OSError as error:
-            raise Unavailable(f"git cannot be started: {error.strerror}.") from error
+            raise _unstartable(error) from error
 
 
 def git_environment(git_dir: Path, work_tree: Path) -> dict[str, str]:
@@ -127,11 +135,28 @@ def find_git() -> str:
     return found
 
 
-def took_too_long(command: str) -> Unavailable:
-    return Unavailable(
-        f"git {command} took more than {TIMEOUT_S:.0f} s.",
-        hint="A pipe called .gitignore or .gitattributes, or very many files, can be the reason.",
-    )
+def _unstartable(error: OSError) -> Unavailable:
+    return Unavailable(f"git cannot be started: {error.strerror}.")
+
+
+async def git_version() -> tuple[int, int] | None:
+    """None when it says something else than a version."""
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(find_git(), "--version", stdout=pipe, stderr=nothing)
+    except OSError as error:
+        raise _unstartable(error) from error
+    said, _ = await process.communicate()
+    return read_version(said.decode("utf-8", "replace"))
+
+
+def read_version(said: str) -> tuple[int, int] | None:
+    found = _VERSION.match(said)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def took_too_long(command: str, seconds: float, why_slow: str = _WHY_SLOW) -> Unavailable:
+    return Unavailable(f"git {command} took more than {seconds:.0f} s.", hint=why_slow)
 
 
 async def _read(process: asyncio.subprocess.Process, limit: int) -> bytes:

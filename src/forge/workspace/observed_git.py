@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import IO
 
 from forge.errors import TooLarge, Unavailable
-from forge.workspace.gitrunner import TIMEOUT_S, find_git, git_environment, took_too_long
+from forge.workspace.gitrunner import OLDEST, TIMEOUT_S, find_git, git_environment, took_too_long
 from forge.workspace.observed_errors import BrokenRepository, GitTooOld
 
 MAX_OUTPUT = 256 << 20
-OLDEST = (2, 30)
 _MAX_COMPLAINT = 4096
 _CHUNK = 1 << 20
 _USAGE = 129
@@ -98,7 +97,7 @@ class Running:
         """Wait for it, once all of its output is read."""
         code = self._process.wait()
         if self._is_given_up:
-            raise took_too_long(self._name)
+            raise took_too_long(self._name, TIMEOUT_S)
         size = self._complaints.seek(0, os.SEEK_END)
         self._complaints.seek(max(0, size - _MAX_COMPLAINT))
         return Said(code, out, self._complaints.read().decode("utf-8", "replace").strip())

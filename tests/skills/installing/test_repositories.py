@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,6 +16,7 @@ from forge.skills.installing import repositories as module
 from forge.skills.installing.places import Roots
 from forge.skills.installing.repositories import Repositories
 from forge.skills.sources import GitSource
+from forge.workspace.observed_errors import GitTooOld
 
 
 def manifest(name: str, body: str = "Do it.") -> str:
@@ -204,6 +206,30 @@ async def test_git_connects_to_the_address_that_was_checked(tmp_path: Path):
             with pytest.raises(Unavailable):
                 await pinned.fetch(GitSource(url=url))
             assert asked.is_set()
+
+
+async def test_a_git_that_cannot_be_kept_to_an_address_fetches_nothing_by_https(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text("#!/bin/sh\necho git version 2.36.6\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{git.parent}:{os.environ['PATH']}")
+    repositories = Repositories(tmp_path / "staging", here, Roots([], tmp_path))
+    with pytest.raises(GitTooOld) as refused:
+        await repositories.fetch(GitSource(url="https://no-such-host.invalid/a"))
+    assert "git 2.37 or newer" in str(refused.value.hint)
+
+
+async def test_a_slow_download_is_told_as_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "FETCH_S", 0.5)
+    repositories = Repositories(tmp_path / "staging", here, Roots([], tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(Unavailable, match="git fetch took more than") as late:
+            await repositories.fetch(GitSource(url=f"https://no-such-host.invalid:{port}/a"))
+    assert "zip" in str(late.value.hint)
 
 
 async def test_too_much_is_stopped(

@@ -1,14 +1,12 @@
 """git, which keeps the history of everything Forge builds."""
 
-import re
 import shutil
 import subprocess
 
 from forge.server.checks.check import Check, Situation, bad, ok
+from forge.workspace.gitrunner import OLDEST, read_version
 
-OLDEST = (2, 30)
 TIMEOUT_S = 10
-_VERSION = re.compile(r"git version (\d+)\.(\d+)")
 
 
 def check_git(_: Situation) -> Check:
@@ -25,7 +23,7 @@ def check_git(_: Situation) -> Check:
 
 
 def _judge(said: str, path: str) -> Check:
-    found = _VERSION.match(said)
-    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+    found = read_version(said)
+    if found is None or found < OLDEST:
         return bad("git", f"{said} at {path}", f"Install git {OLDEST[0]}.{OLDEST[1]} or newer.")
     return ok("git", f"{said.removeprefix('git version ')} at {path}")

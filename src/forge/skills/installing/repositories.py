@@ -22,7 +22,8 @@ from forge.skills.installing.places import Roots
 from forge.skills.installing.remote import Remote, checked_ref, plain_source, read_remote
 from forge.skills.models import SkillProblem
 from forge.skills.sources import GitSource
-from forge.workspace.gitrunner import GitRunner
+from forge.workspace.gitrunner import GitRunner, git_version
+from forge.workspace.observed_errors import GitTooOld
 
 MAX_FETCHED = 256 << 20
 """Of what git receives, packed."""
@@ -30,11 +31,18 @@ MAX_READ = MAX_UNPACKED
 """Of the files of all skills in it."""
 MAX_ENTRIES = 200_000
 LOOK_EVERY_S = 0.2
+FETCH_S = 280.0
+"""Less than the command waits for the server."""
+PINNING = (2, 37)
+"""The git that can be told which address a name has; older ones ask for themselves, and do not say so."""
 
 HostCheck = Callable[[str, int], Awaitable[Sequence[Address]]]
 """The addresses of a host that may be reached. Raises Denied or Unavailable where there is none."""
 
 _FETCHED = "refs/forge/fetched"
+_WHY_SLOW = (
+    "The repository is large, or the way to it slow: try again, or install from a zip with the skills alone."
+)
 _LINK, _FILES = "120000", ("100644", "100755", "100664")
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _SETTINGS = {
@@ -100,6 +108,7 @@ class Repositories:
         if remote.scheme != "file":
             addresses = await self._check_host(remote.host, remote.port)
             if remote.scheme == "https":
+                await _check_pins()
                 settings["http.curloptResolve"] = _pinned(remote, addresses)
             else:
                 more["GIT_SSH_COMMAND"] = _ssh_command(remote, addresses[0])
@@ -126,9 +135,20 @@ def _lay_out(place: Path) -> None:
     (place / "HEAD").write_text("ref: refs/heads/main\n")
 
 
+async def _check_pins() -> None:
+    found = await git_version()
+    if found is None or found < PINNING:
+        needed = ".".join(map(str, PINNING))
+        raise GitTooOld(
+            "This git cannot be kept to the address that was checked.",
+            hint=f"Install git {needed} or newer on the server, or use an ssh address or a zip.",
+        )
+
+
 async def _receive(git: GitRunner, address: str, ref: str, env: Mapping[str, str]) -> None:
     options = ("--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
-    asking = asyncio.create_task(git.ask("fetch", *options, "--", address, f"+{ref}:{_FETCHED}", env=env))
+    words = ("fetch", *options, "--", address, f"+{ref}:{_FETCHED}")
+    asking = asyncio.create_task(git.ask(*words, env=env, timeout_s=FETCH_S, why_slow=_WHY_SLOW))
     try:
         while not asking.done():
             await asyncio.wait({asking}, timeout=LOOK_EVERY_S)
