@@ -1,23 +1,26 @@
 import { clsx } from "clsx";
-import { Search } from "lucide-react";
+import { Search, X } from "lucide-react";
 import { type RefObject, useRef } from "react";
+import { IconButton } from "./Button";
 import { Kbd } from "./Kbd";
 import { useShortcut } from "./shortcuts";
 
 type Props = {
   label: string;
-  /** Where its key stands in the list of shortcuts, and as what; without `keyLabel` as its own label. */
-  group: string;
+  /** Where its key stands in the list of shortcuts, and as what; without `keyLabel` as its own label. Without a group it has no key. */
+  group?: string;
   keyLabel?: string;
   placeholder: string;
   value: string;
   onChange: (words: string) => void;
   maxLength?: number;
+  /** What the button that empties it is called; without it, the browser's own does that. */
+  clearLabel?: string;
   className?: string;
   ref?: RefObject<HTMLInputElement | null>;
 };
 
-/** Words to look for. `/` leads to it, Escape out of it. */
+/** Words to look for. On a page `/` leads to it; Escape leads out of it. */
 export function SearchField({
   label,
   group,
@@ -26,12 +29,14 @@ export function SearchField({
   value,
   onChange,
   maxLength = 200,
+  clearLabel,
   className = "w-60 max-sm:w-full",
   ref,
 }: Props) {
   const own = useRef<HTMLInputElement>(null);
   const input = ref ?? own;
-  useShortcut("/", { label: keyLabel, group }, () => input.current?.focus());
+  const hasKey = group !== undefined;
+  useShortcut("/", { label: keyLabel, group: group ?? "", enabled: hasKey }, () => input.current?.focus());
   return (
     <div className={clsx("relative", className)}>
       <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
@@ -46,9 +51,24 @@ export function SearchField({
         value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-        className="h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base"
+        className={clsx(
+          "h-7 w-full rounded-md border border-line bg-surface pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base",
+          clearLabel && "[&::-webkit-search-cancel-button]:hidden",
+        )}
       />
-      {!value && (
+      {value && clearLabel && (
+        <IconButton
+          label={clearLabel}
+          className="absolute! top-0 right-0"
+          onClick={() => {
+            onChange("");
+            input.current?.focus();
+          }}
+        >
+          <X size={13} aria-hidden />
+        </IconButton>
+      )}
+      {!value && hasKey && (
         <span aria-hidden className="absolute top-1 right-1.5 text-dim">
           <Kbd keys="/" />
         </span>

@@ -13,6 +13,9 @@ export function keyNames(keys: string): string[] {
   return keys.split(/[ +]/).map((key) => NAMES[key] ?? key.toUpperCase());
 }
 
+/** What a control does and the keys that do it too, as its name: "Undo (Ctrl Z)". */
+export const withKeys = (label: string, keys: string): string => `${label} (${keyNames(keys).join(" ")})`;
+
 /** The pressed key in the same spelling, or null for one that cannot be a shortcut. */
 export function spell(event: KeyboardEvent): string | null {
   if (event.altKey || event.isComposing) return null;

@@ -17,6 +17,7 @@ import {
 } from "lucide-react";
 import type {
   SkillCapability,
+  SkillDetail,
   SkillKind,
   SkillLimits,
   SkillOrigin,
@@ -27,6 +28,12 @@ import type { Tone } from "@/ui/tone";
 
 /** The way to all of them, above the pages of one. */
 export const CRUMBS = [{ label: "Skills", to: "/skills" }];
+
+/** The kind that a skill says it is; one that says nothing is instructions. */
+export function kindOf(manifest: SkillDetail["manifest"]): SkillKind {
+  const said = manifest?.metadata?.["forge-kind"];
+  return said === "script" || said === "local" ? said : "prompt";
+}
 
 export const KINDS: Record<SkillKind, { word: string; meaning: string; icon: LucideIcon }> = {
   prompt: { word: "prompt", meaning: "Instructions a bot follows.", icon: BookOpenText },

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plus, Search } from "lucide-react";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { skillsQuery } from "@/api/skills";
 import type { SkillCard } from "@/api/types";
@@ -10,6 +10,7 @@ import { ErrorState } from "@/ui/ErrorState";
 import { Modal } from "@/ui/Modal";
 import { mentions } from "@/ui/mentions";
 import { Refusal } from "@/ui/Refusal";
+import { SearchField } from "@/ui/SearchField";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useSkills } from "./useSkills";
 
@@ -30,16 +31,13 @@ export function AttachSkill({ slug, attached, close }: Props) {
       wide
     >
       <div className="mt-3 space-y-3">
-        <search className="relative block">
-          <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-          <input
-            type="search"
-            aria-label="Find a skill"
+        <search>
+          <SearchField
+            label="Find a skill"
             placeholder="Find a skill…"
-            autoComplete="off"
+            className="w-full"
             value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-            className="h-7 w-full rounded-md border border-line bg-bg pr-2 pl-7 placeholder:text-faint pointer-coarse:h-9 pointer-coarse:text-base"
+            onChange={setTyped}
           />
         </search>
         <Refusal error={attach.error} />

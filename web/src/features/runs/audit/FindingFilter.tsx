@@ -1,10 +1,6 @@
-import { Search, X } from "lucide-react";
-import { useRef } from "react";
 import type { Severity } from "@/api/types";
-import { IconButton } from "@/ui/Button";
-import { Kbd } from "@/ui/Kbd";
+import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
-import { useShortcut } from "@/ui/shortcuts";
 import type { Filter } from "./filter";
 
 const SEVERITIES: readonly { value: Severity | ""; label: string }[] = [
@@ -22,39 +18,17 @@ type Props = {
 };
 
 export function FindingFilter({ filter, codes, change }: Props) {
-  const input = useRef<HTMLInputElement>(null);
-  useShortcut("/", { label: "Filter the findings", group: "Audit" }, () => input.current?.focus());
   return (
     <search className="flex min-w-0 flex-1 flex-wrap items-center gap-2 max-sm:order-3 max-sm:basis-full">
-      <div className="relative min-w-[140px] flex-1 max-sm:basis-full sm:max-w-[280px]">
-        <Search size={13} aria-hidden className="absolute top-1/2 left-2 -translate-y-1/2 text-faint" />
-        <input
-          ref={input}
-          type="search"
-          aria-label="Filter the findings"
-          placeholder="Filter…"
-          value={filter.words}
-          onChange={(event) => change({ words: event.target.value })}
-          onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-          className="h-7 w-full appearance-none rounded-md border border-line bg-bg pr-7 pl-7 placeholder:text-faint hover:border-strong pointer-coarse:h-9 pointer-coarse:text-base [&::-webkit-search-cancel-button]:hidden"
-        />
-        {filter.words ? (
-          <IconButton
-            label="Clear the filter"
-            className="absolute! top-0 right-0"
-            onClick={() => {
-              change({ words: "" });
-              input.current?.focus();
-            }}
-          >
-            <X size={13} aria-hidden />
-          </IconButton>
-        ) : (
-          <span aria-hidden className="absolute top-1 right-1.5 text-dim">
-            <Kbd keys="/" />
-          </span>
-        )}
-      </div>
+      <SearchField
+        label="Filter the findings"
+        group="Audit"
+        placeholder="Filter…"
+        clearLabel="Clear the filter"
+        className="min-w-[140px] flex-1 max-sm:basis-full sm:max-w-[280px]"
+        value={filter.words}
+        onChange={(words) => change({ words })}
+      />
       <Select
         label="Check"
         value={filter.check ?? ""}

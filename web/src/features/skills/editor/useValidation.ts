@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { validateSkill } from "@/api/skills";
 import type { SkillKind, SkillProblem } from "@/api/types";
 import { useQuiet } from "@/ui/useQuiet";
+import { kindOf } from "../words";
 import type { Texts } from "./draft";
 
 const QUIET_MS = 400;
@@ -28,8 +29,5 @@ export function useValidation(name: string, texts: Texts): Validation {
   const problems = validation.data?.problems ?? NONE;
   const manifest = validation.data?.manifest;
   const inMain = useMemo(() => problems.filter(({ line }) => line != null), [problems]);
-  return { problems, inMain, kind: manifest ? kindOf(manifest.metadata?.["forge-kind"]) : null };
+  return { problems, inMain, kind: manifest ? kindOf(manifest) : null };
 }
-
-const kindOf = (said: string | undefined): SkillKind =>
-  said === "script" || said === "local" ? said : "prompt";

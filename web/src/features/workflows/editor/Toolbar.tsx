@@ -1,5 +1,6 @@
 import { Copy, LayoutTemplate, Redo2, Settings2, Trash2, Undo2 } from "lucide-react";
 import { IconButton } from "@/ui/Button";
+import { withKeys } from "@/ui/keys";
 import { useShortcut } from "@/ui/shortcuts";
 import type { Definition } from "../definition/model";
 import { isPlaced, unplaced } from "../definition/places";
@@ -28,22 +29,24 @@ export function Toolbar({ definition, ids, change, select, history, settings }: 
       aria-label="Canvas"
       className="flex shrink-0 items-center gap-0.5 border-b border-line p-1"
     >
-      <IconButton label="Undo (Ctrl Z)" disabled={!canUndo} onClick={undo} className="hint-start">
+      <IconButton label={withKeys("Undo", "mod+z")} disabled={!canUndo} onClick={undo} className="hint-start">
         <Undo2 size={14} aria-hidden />
       </IconButton>
-      <IconButton label="Redo (Ctrl Y)" disabled={!canRedo} onClick={redo}>
+      <IconButton label={withKeys("Redo", "mod+y")} disabled={!canRedo} onClick={redo} className="hint-start">
         <Redo2 size={14} aria-hidden />
       </IconButton>
       <span aria-hidden className="mx-1 h-4 border-l border-line" />
       <IconButton
         label="Arrange automatically"
+        className="hint-start"
         disabled={!isPlaced(definition)}
         onClick={() => change(unplaced(definition))}
       >
         <LayoutTemplate size={14} aria-hidden />
       </IconButton>
       <IconButton
-        label="Duplicate (Ctrl D)"
+        label={withKeys("Duplicate", "mod+d")}
+        className="hint-start"
         disabled={ids.length === 0}
         onClick={() => {
           const copied = duplicated(definition, ids);
@@ -55,6 +58,7 @@ export function Toolbar({ definition, ids, change, select, history, settings }: 
       </IconButton>
       <IconButton
         label="Remove (Del)"
+        className="hint-start"
         disabled={ids.length === 0}
         onClick={() => {
           select([]);

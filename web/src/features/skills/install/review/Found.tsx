@@ -4,6 +4,7 @@ import { useDeferredValue, useMemo, useRef, useState } from "react";
 import type { StagedSkill } from "@/api/types";
 import { Dot } from "@/ui/Badge";
 import { Button } from "@/ui/Button";
+import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
 import { canInstall, chooseAll, chooseNone, type Decisions, decide, decisionOn, fitting } from "../choices";
 import { STANDINGS, type Standing, standingOf } from "./standing";
@@ -32,13 +33,12 @@ export function Found({ skills, decisions, setDecisions, shown, show }: Props) {
   return (
     <section aria-label="Found skills" className="flex min-h-0 min-w-0 flex-col gap-2">
       <div className="flex gap-2">
-        <input
-          type="search"
-          aria-label="Filter what was found"
+        <SearchField
+          label="Filter what was found"
           placeholder="Filter…"
+          className="min-w-0 flex-1"
           value={words}
-          onChange={(event) => setWords(event.target.value)}
-          className="h-7 min-w-0 flex-1 rounded-md border border-line bg-bg px-2 placeholder:text-faint pointer-coarse:h-9 pointer-coarse:text-base"
+          onChange={setWords}
         />
         <Select
           label="Which"

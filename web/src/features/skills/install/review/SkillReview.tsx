@@ -8,7 +8,7 @@ import { Fact, Facts } from "@/ui/KeyValues";
 import { Tag } from "../../Badges";
 import { AskList } from "../../grants/AskList";
 import { TierField } from "../../grants/TierField";
-import { KINDS, TIERS, whereFrom } from "../../words";
+import { KINDS, kindOf, TIERS, whereFrom } from "../../words";
 import { canInstall, type Decision } from "../choices";
 import { Files } from "./Files";
 import { Mistakes } from "./Mistakes";
@@ -24,7 +24,7 @@ type Props = {
 /** One skill, before it is installed: what it is, what is in it, what it would change, what it asks for. */
 export function SkillReview({ skill, isAlone, decision, change }: Props) {
   const { manifest, replaces, is_same: isSame, asks } = skill;
-  const kind = kindOf(skill);
+  const kind = kindOf(manifest);
   const isUsable = canInstall(skill);
   return (
     <section
@@ -88,11 +88,6 @@ export function SkillReview({ skill, isAlone, decision, change }: Props) {
     </section>
   );
 }
-
-const kindOf = ({ manifest }: StagedSkill): keyof typeof KINDS => {
-  const said = manifest?.metadata?.["forge-kind"];
-  return said === "script" || said === "local" ? said : "prompt";
-};
 
 const versionOf = ({ manifest }: StagedSkill): string => manifest?.metadata?.version ?? "";
 
