@@ -137,6 +137,28 @@ def test_a_check_that_answers_nonsense_is_its_own_error(strange: object):
     assert "TypeError" in report.checks[0].detail
 
 
+def test_what_a_check_found_is_told_however_it_hands_it_over():
+    given = Examination((one for one in [found()]), 3, "lines")  # type: ignore[arg-type]
+    report = run(check(examination=given))
+    assert (report.checks[0].result, [one.rule for one in report.checks[0].findings]) == ("FAIL", ["odd"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        Examination((found(message=None),), 1, "files"),
+        Examination((found(line="two"),), 1, "files"),
+        Examination((), "some", "files"),  # type: ignore[arg-type]
+        Examination((), 1, "files", detail=5),  # type: ignore[arg-type]
+        Examination((1 // 0 for _ in "x"), 1, "files"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_check_that_says_nonsense_does_not_take_the_others_along(given: Examination):
+    report = run(check(examination=given), check(found(), code="A9"))
+    told = [(result.result, [one.rule for one in result.findings]) for result in report.checks]
+    assert told == [("ERROR", ["broken-check"]), ("FAIL", ["odd"])]
+
+
 def test_names_of_files_cannot_write_to_a_terminal():
     evil = "a\nb\x1b[31m\udcff.py"
     finding = (

@@ -4,10 +4,10 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from forge.audits.check import Check, Examination, Fixture, examined
+from forge.audits.check import Check, Examination, Fixture, Found, examined
 from forge.audits.engine import audit
 from forge.audits.memory import snapshot_of
-from forge.audits.models import Verdict
+from forge.audits.models import Severity, Verdict
 from forge.audits.registry import GROUP, choose, load_checks
 from forge.audits.selftest import prove
 from forge.errors import Invalid
@@ -68,4 +68,20 @@ def test_a_check_that_catches_nothing_is_unsound():
         ["it has no example that it must catch", "it has no example that it must let through"],
         ["it has no example that it must catch"],
         ["bad: PASS instead of FAIL"],
+    ]
+
+
+def test_a_check_that_answers_its_examples_with_nonsense_is_unsound():
+    def generates(_: object) -> Examination:
+        bad = Found("odd", Severity.FAIL, "It is odd.", "Make it even.")
+        return Examination((one for one in [bad]), 1, "files")  # type: ignore[arg-type]
+
+    good = Fixture("good", lambda: snapshot_of({}), "PASS")
+    bad = Fixture("bad", lambda: snapshot_of({}), "FAIL", ("odd",))
+    answers = (generates, lambda _: 5, lambda _: Examination((5,), 1, "files"))  # type: ignore[arg-type]
+    proofs = prove([Check("X", "x", "", "", answer, (good, bad)) for answer in answers])  # type: ignore[arg-type]
+    assert [proof.problems for proof in proofs] == [
+        ["good: FAIL instead of PASS"],
+        [f"{name}: TypeError: it returned int, not an Examination" for name in ("good", "bad")],
+        [f"{name}: TypeError: it found int, not Found" for name in ("good", "bad")],
     ]

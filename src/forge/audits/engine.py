@@ -7,6 +7,7 @@ remembers. A check that breaks is an ERROR of that check, and the others go on.
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from forge.audits.baseline import NEVER, Baseline, read_baseline
@@ -76,8 +77,22 @@ def _judge(check: Check, examination: Examination, severities: Sequence[Severity
 
 
 def _run(check: Check, snapshot: Snapshot, describe: Describer, only_path: str | None) -> CheckResult:
+    """What a check hands over is told within its own try: nonsense in it is a defect of that check, too."""
     began = time.monotonic()
-    examination = _doubtful(check, describe.baseline) or _examine(check, snapshot)
+    try:
+        examination = _doubtful(check, describe.baseline) or checked(check.examine(snapshot))
+        return _result(check, examination, describe, only_path, began)
+    except ForgeError as error:
+        examination = _refused(error)
+    except Exception as error:
+        log.warning("check %s broke", check.code, exc_info=True)
+        examination = _broken(check, error)
+    return _result(check, examination, describe, only_path, began)
+
+
+def _result(
+    check: Check, examination: Examination, describe: Describer, only_path: str | None, began: float
+) -> CheckResult:
     found = [one for one in examination.found if only_path is None or one.path in (None, only_path)]
     findings = [describe(one) for one in found]
     severities = [finding.severity for finding in findings if finding.known is None]
@@ -94,23 +109,14 @@ def _run(check: Check, snapshot: Snapshot, describe: Describer, only_path: str |
     )
 
 
-def _examine(check: Check, snapshot: Snapshot) -> Examination:
-    try:
-        return _checked(check.examine(snapshot))
-    except ForgeError as error:
-        return _refused(error)
-    except Exception as error:
-        log.warning("check %s broke", check.code, exc_info=True)
-        return _broken(check, error)
-
-
-def _checked(examination: object) -> Examination:
-    """What a team's check returns may be anything."""
+def checked(examination: object) -> Examination:
+    """What a team's check returns may be anything; what can be looked at once only is kept."""
     if not isinstance(examination, Examination):
         raise TypeError(f"it returned {type(examination).__name__}, not an Examination")
-    if strange := next((one for one in examination.found if not isinstance(one, Found)), None):  # pyright: ignore[reportUnnecessaryIsInstance]
+    found = tuple(examination.found)
+    if strange := next((one for one in found if not isinstance(one, Found)), None):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"it found {type(strange).__name__}, not Found")
-    return examination
+    return replace(examination, found=found)
 
 
 def _doubtful(check: Check, baseline: Baseline) -> Examination | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pydantic import BaseModel, ConfigDict
 
 from forge.audits.check import Check, Fixture
-from forge.audits.engine import judge
+from forge.audits.engine import checked, judge
 from forge.audits.models import Verdict
 
 PASSING = frozenset({Verdict.PASS, Verdict.SKIP})
@@ -57,13 +57,18 @@ def _prove(check: Check) -> Proof:
 
 def _try(check: Check, fixture: Fixture) -> str | None:
     try:
-        examination = check.examine(fixture.snapshot())
+        problem = _compare(check, fixture)
     except Exception as error:  # noqa: BLE001 - a check that breaks on its own example has failed its proof
-        return f"{fixture.name}: {type(error).__name__}: {error}"
+        problem = f"{type(error).__name__}: {error}"
+    return problem and f"{fixture.name}: {problem}"
+
+
+def _compare(check: Check, fixture: Fixture) -> str | None:
+    examination = checked(check.examine(fixture.snapshot()))
     verdict = judge(check, examination)
     rules = tuple(sorted({found.rule for found in examination.found}))
     if verdict != fixture.expect:
-        return f"{fixture.name}: {verdict} instead of {fixture.expect}"
+        return f"{verdict} instead of {fixture.expect}"
     if fixture.rules and rules != tuple(sorted(set(fixture.rules))):
-        return f"{fixture.name}: found {', '.join(rules)} instead of {', '.join(fixture.rules)}"
+        return f"found {', '.join(rules)} instead of {', '.join(fixture.rules)}"
     return None
