@@ -1,4 +1,4 @@
-"""One audit of one folder, from beginning to end: what the command, the API, the push check and the build gate call."""
+"""One audit of one folder, from beginning to end: what the command and the run of an audit call."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """What a check is: a pure function from a snapshot to what it found, with examples of good and bad beside it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
@@ -82,5 +82,3 @@ class Check:
     """At least one that must pass and one that must not; run by `forge audit --self-test` and at every server start."""
     is_blocking: bool = True
     """False: a FAIL is reported as WARN. An ERROR always blocks."""
-    version: int = 1
-    tags: tuple[str, ...] = field(default=())

@@ -121,5 +121,4 @@ CHECK = Check(
     examine=examine,
     fixtures=FIXTURES,
     is_blocking=False,
-    tags=("security",),
 )

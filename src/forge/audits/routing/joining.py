@@ -23,7 +23,7 @@ _MOST_DEPTH = 30
 class Served:
     method: str
     path: str
-    """Normal (see `route_paths`); UNKNOWN in it where only running would tell."""
+    """Normal (see `normal_paths`); UNKNOWN in it where only running would tell."""
     file: str
     line: int
     is_hidden: bool
