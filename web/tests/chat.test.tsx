@@ -107,6 +107,30 @@ describe("writing", () => {
     expect(await request?.json()).toEqual({ text: "Which bush?", session_id: "s1", edits_id: "q1" });
   });
 
+  test("who leaves a question as it was is where they were before", async () => {
+    served();
+    openChat(bot());
+    await connect();
+    await log();
+    await userEvent.type(await field(), "{ArrowUp}{Escape}");
+    expect(await field()).toHaveFocus();
+    await userEvent.click(screen.getByRole("button", { name: "Edit and send again" }));
+    expect(await screen.findByLabelText("Say it differently")).toHaveFocus();
+    await userEvent.keyboard("{Escape}");
+    expect(screen.getByRole("button", { name: "Edit and send again" })).toHaveFocus();
+  });
+
+  test("who has said it differently is at the messages", async () => {
+    served({ "POST /api/v1/bots/iris/chat": { status: 201, data: turn("q9", "a9") } });
+    openChat(bot());
+    await connect();
+    await log();
+    await userEvent.click(screen.getByRole("button", { name: "Edit and send again" }));
+    await userEvent.type(await screen.findByLabelText("Say it differently"), "!{Enter}");
+    await waitFor(() => expect(screen.queryByLabelText("Say it differently")).toBeNull());
+    expect(await log()).toHaveFocus();
+  });
+
   test("a first question makes a conversation, and the page goes there", async () => {
     served({ "POST /api/v1/bots/iris/chat": { status: 201, data: turn() } });
     const { history } = openChat(bot(), "/bots/iris/chat");

@@ -91,3 +91,17 @@ test("of several questions none is answered by a key: each may be unread", async
   await userEvent.keyboard("a");
   await waitFor(() => expect(answer).toHaveBeenCalledOnce());
 });
+
+test("who has answered is at the page, not nowhere", async () => {
+  const shown = (status: "open" | "answered") => (
+    <QueryClientProvider client={new QueryClient()}>
+      <main tabIndex={-1}>
+        <OpenGates gates={[gate({ status })]} answer={async () => undefined} />
+      </main>
+    </QueryClientProvider>
+  );
+  const { rerender } = render(shown("open"));
+  await userEvent.click(screen.getByRole("button", { name: "Reject" }));
+  rerender(shown("answered"));
+  expect(screen.getByRole("main")).toHaveFocus();
+});

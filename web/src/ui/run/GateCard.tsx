@@ -8,6 +8,7 @@ import { KeyValues } from "../KeyValues";
 import { Markdown } from "../Markdown";
 import { useShortcut } from "../shortcuts";
 import { Ago, Remaining } from "../Time";
+import { useFocusBack } from "../useFocusBack";
 
 type Props = {
   gate: Gate;
@@ -30,6 +31,7 @@ export function GateCard({ gate, isBusy, hasKey, onAnswer }: Props) {
     { label: first?.label ?? "Approve", group: "Run", enabled: hasKey && first !== undefined && !isBusy },
     () => first && answer(first),
   );
+  useFocusBack(true, () => document.querySelector("main"));
 
   return (
     <section aria-label={`Needs you: ${gate.title}`} className="wash-wait rounded-lg border">

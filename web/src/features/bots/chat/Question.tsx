@@ -1,10 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { Pencil } from "lucide-react";
-import { type KeyboardEvent, memo, useId, useState } from "react";
+import { type KeyboardEvent, memo, useId, useRef, useState } from "react";
 import type { ChatMessage } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Markdown } from "@/ui/Markdown";
+import { useFocusBack } from "@/ui/useFocusBack";
 import { Branches } from "./Branches";
 import { MOST_CHARACTERS } from "./Composer";
 import { QUIET } from "./quiet";
@@ -22,14 +23,26 @@ type Props = {
 
 /** What a person said. It can be said differently: that begins another branch. */
 export const Question = memo(function Question({ message, talk, isEditing, edit, mayEdit }: Props) {
-  if (isEditing) return <Editing message={message} talk={talk} close={() => edit(null)} />;
+  const self = useRef<HTMLDivElement>(null);
+  const pencil = useRef<HTMLButtonElement>(null);
+  const isSent = useRef(false);
+  // Once it is sent, another question takes the place of this one.
+  const home = () => (isSent.current ? self.current?.closest<HTMLElement>("[role=log]") : pencil.current);
+  useFocusBack(isEditing, home);
+  if (isEditing) {
+    const onSent = () => {
+      isSent.current = true;
+      edit(null);
+    };
+    return <Editing message={message} talk={talk} onSent={onSent} close={() => edit(null)} />;
+  }
   return (
-    <div className="flex items-end justify-end gap-1 max-sm:flex-col-reverse">
+    <div ref={self} className="flex items-end justify-end gap-1 max-sm:flex-col-reverse">
       <div className="flex shrink-0 items-center py-1 max-sm:py-0">
         <span className={QUIET}>
           <CopyButton text={message.text} label="Copy the question" iconOnly />
           {mayEdit && (
-            <IconButton label="Edit and send again" onClick={() => edit(message.id)}>
+            <IconButton ref={pencil} label="Edit and send again" onClick={() => edit(message.id)}>
               <Pencil size={13} aria-hidden />
             </IconButton>
           )}
@@ -43,13 +56,15 @@ export const Question = memo(function Question({ message, talk, isEditing, edit,
   );
 });
 
-function Editing({ message, talk, close }: { message: ChatMessage; talk: Talk; close: () => void }) {
+type EditingProps = { message: ChatMessage; talk: Talk; onSent: () => void; close: () => void };
+
+function Editing({ message, talk, onSent, close }: EditingProps) {
   const [text, setText] = useState(message.text);
   const id = useId();
   const sending = useMutation({
     mutationFn: (words: string) => talk.ask(words, message.id),
     meta: { isShownInPlace: true },
-    onSuccess: close,
+    onSuccess: onSent,
   });
   const mayTry = text.trim() !== "" && !sending.isPending;
   const send = () => mayTry && sending.mutate(text);

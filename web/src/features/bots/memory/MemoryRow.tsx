@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
 import { Pencil, Pin, PinOff, Trash2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import type { Memory } from "@/api/types";
 import { IconButton } from "@/ui/Button";
 import { count } from "@/ui/count";
 import { Ago } from "@/ui/Time";
+import { useFocusBack } from "@/ui/useFocusBack";
 import { MemoryForm } from "./MemoryForm";
 import { useMemories } from "./useMemories";
 
@@ -13,6 +14,8 @@ type Props = { slug: string; memory: Memory /** How it was found, in a search. *
 /** One memory: what it says, where it comes from, how often it went along. */
 export function MemoryRow({ slug, memory, found }: Props) {
   const [isEditing, setEditing] = useState(false);
+  const pencil = useRef<HTMLButtonElement>(null);
+  useFocusBack(isEditing, () => pencil.current);
   const { change, pin, forget } = useMemories(slug);
   if (isEditing) {
     return (
@@ -47,7 +50,7 @@ export function MemoryRow({ slug, memory, found }: Props) {
       >
         {isPinned ? <PinOff size={14} aria-hidden /> : <Pin size={14} aria-hidden />}
       </IconButton>
-      <IconButton label="Edit" onClick={() => setEditing(true)}>
+      <IconButton ref={pencil} label="Edit" onClick={() => setEditing(true)}>
         <Pencil size={14} aria-hidden />
       </IconButton>
       <IconButton label="Forget" disabled={forget.isPending} onClick={() => forget.mutate({ slug, id })}>

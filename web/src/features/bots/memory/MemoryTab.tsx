@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Plus, Trash2 } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { memoriesQuery, recallWayQuery } from "@/api/memories";
 import type { MemoryCategory } from "@/api/types";
 import { Button } from "@/ui/Button";
@@ -16,6 +16,7 @@ import { SearchField } from "@/ui/SearchField";
 import { Select } from "@/ui/Select";
 import { SkeletonRows } from "@/ui/Skeleton";
 import { useShortcut } from "@/ui/shortcuts";
+import { useFocusBack } from "@/ui/useFocusBack";
 import { MemoryForm, NEW } from "./MemoryForm";
 import { MemoryRow } from "./MemoryRow";
 import { Recalled } from "./Recalled";
@@ -31,6 +32,8 @@ export function MemoryTab() {
   const [q, setQ] = useState("");
   const [category, setCategory] = useState<MemoryCategory | null>(null);
   const [isAdding, setAdding] = useState(false);
+  const plus = useRef<HTMLButtonElement>(null);
+  useFocusBack(isAdding, () => plus.current);
   const { add } = useMemories(slug);
   useShortcut("c", { label: "Add a memory", group: "Memory" }, () => setAdding(true));
   return (
@@ -44,7 +47,7 @@ export function MemoryTab() {
           options={ANY}
           onChange={(value) => setCategory((value || null) as MemoryCategory | null)}
         />
-        <Button look="primary" className="ml-auto" onClick={() => setAdding(true)}>
+        <Button ref={plus} look="primary" className="ml-auto" onClick={() => setAdding(true)}>
           <Plus size={13} aria-hidden /> Add <Kbd keys="c" />
         </Button>
       </div>
