@@ -34,7 +34,8 @@ export class Underway {
 
   /** In the order in which it happened, once its read has ended; not at all when there is none. */
   #afterwards(query: Query, then: () => void): void {
-    if (query.state.fetchStatus === "idle") return;
+    const read = query.state.fetchStatus === "idle" ? undefined : query.promise;
+    if (!read) return;
     const known = this.#due.get(query);
     if (known) return void known.push(then);
     const due = [then];
@@ -43,6 +44,7 @@ export class Underway {
       this.#due.delete(query);
       for (const one of due) one();
     };
-    query.fetch().then(settle, settle);
+    // The query itself was first to wait for it, so by then it has what was read.
+    read.then(settle, settle);
   }
 }
