@@ -15,7 +15,14 @@ export default defineConfig({
   // Inlined assets would be data: addresses, which the server's Content-Security-Policy refuses.
   build: { outDir: "../src/forge/web", emptyOutDir: true, assetsInlineLimit: 0 },
   server: {
-    proxy: { "/api": toForge, "/health": toForge, "/metrics": toForge, "/ws": { ...toForge, ws: true } },
+    proxy: {
+      "/api": toForge,
+      // Not without its last stroke: /audits is a page.
+      "/audit/": toForge,
+      "/health": toForge,
+      "/metrics": toForge,
+      "/ws": { ...toForge, ws: true },
+    },
   },
   // Machines that run tests are busy: a test ends when it is done, not when it is late.
   test: { environment: "jsdom", setupFiles: "./tests/setup.ts", globals: true, testTimeout: 60_000 },

@@ -71,3 +71,13 @@ test("only the two clients talk to the server", () => {
   const callers = files.filter(({ text }) => /\bfetch\(|new WebSocket\(/.test(text)).map(({ path }) => path);
   expect(callers).toEqual(["api/client.ts", "api/live.ts"]);
 });
+
+test("in development every address that is asked for is passed on, and no page is", () => {
+  const config = import.meta.glob("../vite.config.ts", { query: "?raw", import: "default", eager: true });
+  const passed = [...String(Object.values(config)[0]).matchAll(/"(\/[^"]*)": (?:toForge|\{ \.\.\.toForge)/g)];
+  const isPassed = (address: string) => passed.some(([, start = ""]) => address.startsWith(start));
+  const calls = files.flatMap(({ text }) => [...text.matchAll(/http\.[A-Z]+\(\s*"([^"]+)"/g)]);
+  expect(calls.map(([, address = ""]) => address).filter((address) => !isPassed(address))).toEqual([]);
+  const links = files.flatMap(({ text }) => [...text.matchAll(/\bpath: "(\/[^"]*)"/g)]);
+  expect(links.map(([, address = ""]) => address).filter(isPassed)).toEqual([]);
+});
