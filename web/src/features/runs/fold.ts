@@ -22,7 +22,6 @@ export type StepView = {
 
 export type RunView = RunLife & {
   progress: Progress | null;
-  waitingFor: { reason: EventOf<"run.waiting">["data"]["reason"]; until: string | null } | null;
   steps: readonly StepView[];
   gates: readonly Gate[];
   log: readonly LogLine[];
@@ -31,7 +30,6 @@ export type RunView = RunLife & {
 export const NOTHING_YET: RunView = {
   ...NOT_BORN,
   progress: null,
-  waitingFor: null,
   steps: [],
   gates: [],
   log: [],
@@ -55,13 +53,11 @@ function apply(view: Growing, event: EventFor<"run">): Partial<RunView> {
   switch (event.type) {
     case "run.created":
     case "run.started":
+    case "run.waiting":
+    case "run.resumed":
       return foldLife(view, event);
     case "run.progress":
       return { progress: event.data };
-    case "run.waiting":
-      return { ...foldLife(view, event), waitingFor: event.data };
-    case "run.resumed":
-      return { ...foldLife(view, event), waitingFor: null };
     case "run.completed":
     case "run.failed":
     case "run.cancelled":
@@ -85,7 +81,7 @@ function stopped(view: Growing, at: string): Partial<RunView> {
       ? { ...step, status: "stopped" as const, finishedAt: step.finishedAt ?? at }
       : step,
   );
-  return { steps, waitingFor: null };
+  return { steps };
 }
 
 /** A step keeps the time it first began, however often it is tried again. */

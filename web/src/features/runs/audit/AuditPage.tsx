@@ -57,7 +57,7 @@ export function AuditPage({ detail }: { detail: RunDetail }) {
       run={run}
       view={view.run}
       home={HOME}
-      verdict={false}
+      isBadgeHidden
       ending={verdict ?? stateWord(status)}
       next={<RunAgain detail={detail} />}
     >
