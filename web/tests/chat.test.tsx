@@ -66,6 +66,7 @@ describe("writing", () => {
     const alert = await screen.findByRole("alert");
     expect(alert).toHaveTextContent(/There is no key for demo.*Run forge models serve/);
     expect(within(alert).getByRole("link")).toHaveAttribute("href", "/settings/models");
+    expect(within(alert).getByRole("button", { name: "Copy details" })).toBeInTheDocument();
     expect(await field()).toHaveValue("Hello");
   });
 

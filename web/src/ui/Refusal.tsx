@@ -1,9 +1,10 @@
+import type { ReactNode } from "react";
 import { CopyButton } from "./CopyButton";
 import { InlineText } from "./InlineText";
 import { toProblem } from "./problem";
 
-/** What the server refused, inside a form: its message, what to do about it, and the details to pass on. */
-export function Refusal({ error }: { error: unknown }) {
+/** What the server refused, in place: its message, what to do about it, the way on, and the details to pass on. */
+export function Refusal({ error, children }: { error: unknown; children?: ReactNode }) {
   if (!error) return null;
   const { message, hint, details } = toProblem(error);
   return (
@@ -17,6 +18,7 @@ export function Refusal({ error }: { error: unknown }) {
             <InlineText text={hint} />
           </p>
         )}
+        {children}
       </div>
       <CopyButton text={details} label="Copy details" iconOnly />
     </div>

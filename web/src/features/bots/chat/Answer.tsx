@@ -6,13 +6,14 @@ import { Dot } from "@/ui/Badge";
 import { Button, IconButton } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Markdown } from "@/ui/Markdown";
+import { Refusal } from "@/ui/Refusal";
 import { Elapsed } from "@/ui/Time";
 import { INK } from "@/ui/tone";
 import { Branches } from "./Branches";
+import { KeyLink } from "./KeyLink";
 import { QUIET } from "./quiet";
 import { Recalled } from "./Recalled";
 import { isUsing, SkillsUsed } from "./SkillsUsed";
-import { Trouble } from "./Trouble";
 import type { Talk } from "./useTalk";
 import { endOf, factsOf, tokensOf } from "./words";
 
@@ -98,13 +99,14 @@ function Ending({ message, talk, mayResume }: { message: ChatMessage; talk: Talk
   );
   if (message.status === "failed") {
     return (
-      <Trouble problem={message.error ?? { message: "There is no answer." }}>
+      <Refusal error={message.error ?? { message: "There is no answer." }}>
+        <KeyLink problem={message.error} />
         {mayResume && (
           <Button className="mt-2" onClick={() => talk.retry(message.id)}>
             <RotateCw size={12} aria-hidden /> Retry
           </Button>
         )}
-      </Trouble>
+      </Refusal>
     );
   }
   if (end === null) return null;

@@ -2,7 +2,8 @@ import { ArrowUp, Square } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useId } from "react";
 import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
-import { Trouble } from "./Trouble";
+import { Refusal } from "@/ui/Refusal";
+import { KeyLink } from "./KeyLink";
 import type { Words } from "./useWords";
 
 export const MOST_CHARACTERS = 100_000;
@@ -36,7 +37,11 @@ export function Composer(props: Props) {
   };
   return (
     <form onSubmit={onSubmit} className="mx-auto w-full max-w-[760px] px-4 pt-1 pb-3 max-sm:px-2">
-      {problem && <Trouble problem={problem} className="mb-2" />}
+      <div className="mb-2 empty:hidden">
+        <Refusal error={problem}>
+          <KeyLink problem={problem} />
+        </Refusal>
+      </div>
       <div className="flex items-end gap-2 rounded-lg border border-line bg-surface p-1.5 focus-within:border-accent">
         <label htmlFor={id} className="sr-only">
           Say something to {name}

@@ -5,11 +5,12 @@ import type { ChatMessage } from "@/api/types";
 import { Button, IconButton } from "@/ui/Button";
 import { CopyButton } from "@/ui/CopyButton";
 import { Markdown } from "@/ui/Markdown";
+import { Refusal } from "@/ui/Refusal";
 import { useFocusBack } from "@/ui/useFocusBack";
 import { Branches } from "./Branches";
 import { MOST_CHARACTERS } from "./Composer";
+import { KeyLink } from "./KeyLink";
 import { QUIET } from "./quiet";
-import { Trouble } from "./Trouble";
 import type { Talk } from "./useTalk";
 
 type Props = {
@@ -96,7 +97,9 @@ function Editing({ message, talk, onSent, close }: EditingProps) {
         onKeyDown={onKeyDown}
         className="field-sizing-content max-h-[212px] min-h-7 w-full resize-none bg-transparent px-1.5 py-1 text-base outline-none"
       />
-      {sending.error && <Trouble problem={sending.error} />}
+      <Refusal error={sending.error}>
+        <KeyLink problem={sending.error} />
+      </Refusal>
       <div className="flex items-center justify-end gap-2">
         <p className="mr-auto px-1.5 text-xs text-faint max-sm:hidden">
           What was said before is kept beside it.
