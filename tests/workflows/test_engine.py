@@ -1,10 +1,13 @@
 """How steps follow one another, through the API."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from tests.support.live import Live
 from tests.workflows.making import Bench, code, statuses, step
+
+from forge.workflows.engine import ground
 
 pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
@@ -126,6 +129,30 @@ async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(b
     assert (run["status"], run["error"]["code"]) == ("failed", "code_raised")
     assert statuses(run) == {"bad": "failed", "slow": "cancelled", "clean": "completed"}
     assert (await bench.outputs(run))["clean"]["output"] == {"how": "failed: code_raised"}
+
+
+async def test_what_is_done_finally_sees_the_step_that_failed(bench: Bench):
+    told = {"how": "{{ steps.bad.status }}: {{ steps.bad.error.code }}", "loop": "{{ steps.each.status }}"}
+    run = await bench.run(
+        "fails",
+        [
+            code("bad", "throw new Error('no');", on_error="continue"),
+            step("each", "loop", "bad", items=[1], body_steps=["worse"]),
+            code("worse", "throw new Error('no');"),
+            code("tell", "return input;", input=told),
+        ],
+        None,
+        **{"finally": ["tell"]},
+    )
+    assert statuses(run)["tell"] == "completed"
+    assert (await bench.outputs(run))["tell"]["output"] == {"how": "failed: code_raised", "loop": "failed"}
+
+
+async def test_nothing_of_a_run_with_too_many_steps_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ground, "MAX_STEP_RUNS", 2)
+    run = await bench.run("wide", [step(f"w{i}", "wait", seconds=60) for i in range(3)])
+    assert (run["status"], run["error"]["code"]) == ("failed", "too_many_steps")
+    assert [task for task in asyncio.all_tasks() if "Stepping.run" in repr(task.get_coro())] == []
 
 
 async def test_an_error_may_be_gone_past_or_go_to_a_handler(bench: Bench):

@@ -50,8 +50,8 @@ class Scope:
     async def run(self) -> None:
         """Raises ScopeFailed; then nothing of it runs any more."""
         self._check_failed_before()
-        self._begin(self._walk.begin())
         try:
+            self._begin(self._walk.begin())
             while self._tasks:
                 task = await self._ended.get()
                 self._settle(self._tasks.pop(task), task.result())
@@ -78,7 +78,15 @@ class Scope:
         for step_id, node in self._graph.nodes.items():
             row = self._ground.rows.get(self._prefix + step_id)
             if row is not None and fails_run(node.step, row):
+                self._recall()
                 self._raise(node.step, row)
+
+    def _recall(self) -> None:
+        """What was settled before the process died, for the steps under `finally`."""
+        for step_id in self._graph.nodes:
+            row = self._ground.rows.get(self._prefix + step_id)
+            if row is not None and row.status.is_settled:
+                self._note(step_id, row)
 
     def _begin(self, decisions: list[Decision]) -> None:
         """What was settled before the process died is not done again."""
@@ -88,7 +96,7 @@ class Scope:
             self._ground.tally.add()
             row = self._ground.rows.get(self._prefix + step_id)
             if row is not None and row.status.is_settled:
-                decisions += self._note(step_id, row)
+                decisions += self._pass(step_id, row)
                 continue
             stepping = self._stepping(self._graph.nodes[step_id].step)
             why = decision.skipped_because
@@ -99,16 +107,21 @@ class Scope:
     def _settle(self, step_id: str, row: StepRow) -> None:
         step = self._graph.nodes[step_id].step
         if fails_run(step, row):
+            self._note(step_id, row)
             self._raise(step, row)
-        self._begin(self._note(step_id, row))
+        self._begin(self._pass(step_id, row))
 
-    def _note(self, step_id: str, row: StepRow) -> list[Decision]:
-        step = self._graph.nodes[step_id].step
-        if isinstance(step.config, LoopConfig):
-            self._note_loop(step.id, row)
+    def _pass(self, step_id: str, row: StepRow) -> list[Decision]:
+        """What can be decided now that the step is settled."""
+        self._note(step_id, row)
+        return list(self._walk.settle(step_id, settled_of(self._graph.nodes[step_id].step, row)))
+
+    def _note(self, step_id: str, row: StepRow) -> None:
+        """For the templates of those after it."""
+        if isinstance(self._graph.nodes[step_id].step.config, LoopConfig):
+            self._note_loop(step_id, row)
         else:
             self.steps[step_id] = entry_of(row)
-        return list(self._walk.settle(step_id, settled_of(step, row)))
 
     def _note_loop(self, loop_id: str, row: StepRow) -> None:
         """What its body came to: each time in the loop's own entry, the last time in those of its steps."""
