@@ -111,6 +111,17 @@ async def test_an_interrupted_compiler_leaves_nothing(tmp_path: Path):
     assert not cache.exists() or list(cache.iterdir()) == []
 
 
+async def test_what_a_killed_compiler_left_is_removed(tmp_path: Path):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("old.partial", "new.partial"):
+        (cache / name).touch()
+    os.utime(cache / "old.partial", (0, 0))
+    async with Crew(cache) as crew:
+        await crew.check(ECHO)
+    assert [path.name for path in cache.glob("*.partial")] == ["new.partial"]
+
+
 async def test_who_stops_waiting_does_not_stop_the_compiler(tmp_path: Path):
     cache = tmp_path / "cache"
     async with Crew(cache) as crew:

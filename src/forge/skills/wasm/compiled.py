@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,12 +25,14 @@ from forge.skills.wasm.engine import compiled_name
 
 log = logging.getLogger(__name__)
 
-SUFFIX = ".cwasm"
+SUFFIX, PARTIAL = ".cwasm", ".partial"
 MOST_FILES = 50
 MOST_REFUSED = 1000
 COMPILE_S = 60.0
 """For what others made. A runtime of ours takes as long as it takes."""
 OURS_S = 600.0
+ABANDONED_S = 3600.0
+"""Nobody compiles so long: whoever began it was killed."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +169,16 @@ def _digest(path: Path) -> str:
 def _open_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
+    for path in folder.glob(f"*{PARTIAL}"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED_S:
+                path.unlink()
 
 
 @contextmanager
 def _partial(folder: Path) -> Generator[tuple[int, Path]]:
     """A new file only we can open, gone afterwards unless it was given another name."""
-    handle, name = tempfile.mkstemp(suffix=".partial", dir=folder)
+    handle, name = tempfile.mkstemp(suffix=PARTIAL, dir=folder)
     try:
         yield handle, Path(name)
     finally:
