@@ -131,7 +131,7 @@ async def open_forge(
         events = EventLog(store, telemetry.metrics)
         catalog, gateway, models = _wire_models(settings, store, vault, telemetry, stack)
         await _check_models(settings, catalog, gateway, (await accounts.ensure_owner()).id)
-        hands = Hands(gateway, events, store, Sandboxes(Level(settings.sandbox_required)))
+        hands = Hands(gateway, events, store, _wire_sandboxes(settings))
         rooms = _wire_rooms(settings, hands, catalog, vault, address)
         await _tidy(rooms, role)
         await stack.enter_async_context(rooms.skills.crew(is_server=is_server))
@@ -239,6 +239,10 @@ def _wire_audits(
 ) -> AuditKind:
     places = Places(workspaces, settings.data_dir, Path.cwd(), settings.audit_roots)
     return AuditKind(ProvenAuditor(settings.data_dir), places, events, store, sandboxes)
+
+
+def _wire_sandboxes(settings: Settings) -> Sandboxes:
+    return Sandboxes(Level(settings.sandbox_required), hidden=(settings.data_dir,))
 
 
 def _wire_rooms(

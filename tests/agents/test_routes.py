@@ -1,6 +1,7 @@
 """Agents over HTTP, in a whole Forge, on both databases."""
 
 import asyncio
+import os
 from typing import Any
 
 import httpx2
@@ -79,6 +80,34 @@ async def test_an_agent_is_given_a_task_works_and_is_told_something(
         assert sum(call["cost_micros"] for call in calls) == run["output"]["cost_micros"] > 0
         late = await client.post(f"{AGENTS}/{run['id']}/messages", json={"text": "Too late."})
         assert error(late) == (409, "conflict")
+
+
+async def test_programs_are_not_opened_with_the_data_directory_among_them(
+    live_forge: Live,
+    model_server: StartModels,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    data_dir, project = live_forge.forge.settings.data_dir, tmp_path_factory.mktemp("project")
+    program = data_dir.parent / "bin/node"
+    for folder in (program.parent, data_dir.parent / "lib"):
+        folder.mkdir()
+    program.touch(0o755)
+    (data_dir / "secret.txt").write_text("a secret")
+    (project / "link").symlink_to(data_dir / "secret.txt")
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    turns = [{"tools": [{"run_command": {"command": "cat link"}}]}, {"text": "It is not there."}]
+    server = model_server({"scenes": {"only": {"turns": turns}}})
+    async with live_forge.client() as client:
+        await prepare(client, server)
+        adopted = {"name": "adopted", "path": str(project)}
+        workspace = data(await client.post("/api/v1/workspaces", json=adopted))["id"]
+        run = data(await client.post(AGENTS, json={"workspace_id": workspace, "task": "Look."}))
+        await ended(client, run["id"])
+        stream = {"stream": f"run:{run['id']}", "limit": 1000}
+        events = data(await client.get("/api/v1/events", params=stream))
+    [tool] = [event["data"] for event in events if event["type"] == "agent.tool"]
+    assert (tool["detail"]["end"], tool["detail"]["exit_code"]) == ("exited", 1)
 
 
 async def test_cancelling_closes_the_stream_and_books_the_call(live_forge: Live, model_server: StartModels):

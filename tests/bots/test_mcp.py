@@ -1,6 +1,7 @@
 """`forge mcp`, through a real client."""
 
 import json
+import os
 import subprocess
 import sys
 from contextlib import AbstractAsyncContextManager
@@ -66,6 +67,17 @@ async def test_another_agent_works_in_a_directory(root: Path, outside: Path):
         failed, text = await call(forge, "read_file")
         assert failed and text == "Error: The arguments do not fit: path: Field required"
     assert (root / "test_a.py").read_text() == "import unittest\n"
+
+
+async def test_programs_are_not_opened_with_the_data_directory_among_them(root: Path, outside: Path):
+    for folder in ("bin", "lib", "data"):
+        (outside / folder).mkdir()
+    (outside / "bin/node").touch(0o755)
+    (root / "link").symlink_to(outside / "secret.txt")
+    path = f"{outside}/bin{os.pathsep}{clean_environment()['PATH']}"
+    async with client(root, FORGE_DATA_DIR=str(outside / "data"), PATH=path) as forge:
+        _, text = await call(forge, "run_command", command="cat link")
+    assert "No such file or directory" in text
 
 
 async def test_the_tools_are_those_of_our_own_agents(root: Path):

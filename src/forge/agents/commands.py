@@ -9,7 +9,7 @@ from forge.agents.command_policy import Allowed
 from forge.agents.tools import ToolContext
 from forge.errors import Unavailable
 from forge.sandbox.models import Command, End, Limits, Network, Outcome
-from forge.sandbox.toolchain import toolchain
+from forge.sandbox.toolchain import Toolchain, toolchain
 
 ENVIRONMENT = ".venv"
 """The project's own Python environment, in the workspace."""
@@ -29,11 +29,10 @@ async def run(
     if allowed.in_environment:
         await _ensure_environment(context, workdir)
     limits = LIMITS if allowed.network is Network.NONE else INSTALL_LIMITS
-    command = await _command(workdir, allowed.argv, replace(limits, timeout_s=timeout_s))
+    tools = await _tools(context, workdir)
+    command = _command(workdir, tools, allowed.argv, replace(limits, timeout_s=timeout_s))
     if allowed.network is not Network.NONE and not allowed.in_environment:
-        command = replace(
-            command, env={**command.env, **await asyncio.to_thread(_without_its_programs, workdir)}
-        )
+        command = replace(command, env={**command.env, **_without_its_programs(tools)})
     return await context.sandboxes.run(replace(command, network=allowed.network, writable=writable))
 
 
@@ -42,7 +41,8 @@ async def _ensure_environment(context: ToolContext, workdir: Path) -> None:
     if await asyncio.to_thread((workdir / ENVIRONMENT / "bin" / "pip").exists):
         return
     limits = replace(INSTALL_LIMITS, timeout_s=MAKE_ENVIRONMENT_S)
-    made = await context.sandboxes.run(await _command(workdir, MAKE_ENVIRONMENT, limits))
+    tools = await _tools(context, workdir)
+    made = await context.sandboxes.run(_command(workdir, tools, MAKE_ENVIRONMENT, limits))
     if made.end is not End.EXITED or made.exit_code != 0:
         said = (made.stderr.text.strip() or made.stdout.text.strip())[-MOST_SAID:]
         raise Unavailable(
@@ -50,8 +50,11 @@ async def _ensure_environment(context: ToolContext, workdir: Path) -> None:
         )
 
 
-async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Command:
-    tools = await asyncio.to_thread(toolchain, [workdir])
+async def _tools(context: ToolContext, workdir: Path) -> Toolchain:
+    return await asyncio.to_thread(toolchain, [workdir, *context.sandboxes.hidden])
+
+
+def _command(workdir: Path, tools: Toolchain, argv: tuple[str, ...], limits: Limits) -> Command:
     return Command(
         argv=argv,
         workdir=workdir,
@@ -61,9 +64,9 @@ async def _command(workdir: Path, argv: tuple[str, ...], limits: Limits) -> Comm
     )
 
 
-def _without_its_programs(workdir: Path) -> Mapping[str, str]:
+def _without_its_programs(tools: Toolchain) -> Mapping[str, str]:
     """While the registry is open nothing of the project is executed, neither as `npm` nor as the git it asks for."""
-    return {"PATH": toolchain([workdir]).path, "npm_config_git": NO_PROGRAM}
+    return {"PATH": tools.path, "npm_config_git": NO_PROGRAM}
 
 
 def _environment(workdir: Path, path: str) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from forge.errors import ForgeError, SandboxTooWeak, Unavailable
 from forge.sandbox.backends import Candidate, candidates
@@ -42,8 +43,10 @@ class Chosen:
 class Sandboxes:
     """The door to processes for everybody else."""
 
-    def __init__(self, required: Level = Level.ISOLATED) -> None:
+    def __init__(self, required: Level = Level.ISOLATED, hidden: tuple[Path, ...] = ()) -> None:
         self._required = required
+        self.hidden = hidden
+        """What no command may see, whichever programs lie around it: the data directory. It is for `toolchain`."""
         self._registries = Registries()
         self._lock = asyncio.Lock()
         self._chosen: Chosen | None = None

@@ -64,7 +64,8 @@ def _workspace_tools(stack: "ExitStack", root: Path, settings: "Settings") -> "T
     from forge.workspace.files import Files
 
     files = stack.enter_context(Files(root))
-    return WorkspaceTools(builder_tools(), ToolContext(files, Sandboxes(Level(settings.sandbox_required))))
+    sandboxes = Sandboxes(Level(settings.sandbox_required), hidden=(settings.data_dir,))
+    return WorkspaceTools(builder_tools(), ToolContext(files, sandboxes))
 
 
 def _bot_tools(settings: "Settings", slugs: tuple[str, ...]) -> "ToolProvider":
