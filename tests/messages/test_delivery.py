@@ -62,6 +62,18 @@ async def test_a_conversation_goes_on_where_it_was(office: Office):
     assert [one["depth"] for one in found] == [3, 2, 1], "the newest first"
 
 
+async def test_nobody_speaks_in_a_session_of_a_person(office: Office):
+    mine = await office.send("I keep bees.", to="bob", wait=True)
+    more = {"from": "ada", "reply_to": mine["message"]["id"]}
+    theirs = await office.send("Your owner keeps wasps.", to="bob", wait=True, **more)
+    assert theirs["message"]["conversation_id"] == mine["message"]["conversation_id"]
+    sessions = [
+        await office.session(sent["message"]["deliveries"][0]["session_id"]) for sent in (mine, theirs)
+    ]
+    assert [session["origin"] and session["origin"]["type"] for session, _ in sessions] == [None, "bot"]
+    assert ["wasps" in str(messages) for _, messages in sessions] == [False, True]
+
+
 async def test_who_waits_too_shortly_gets_the_reply_later(office: Office):
     given = {"body": "Tell it slowly", "to": "bob", "wait": True, "timeout_secs": 0.2}
     answer = await office.client.post("/api/v1/messages", json=given)

@@ -73,6 +73,11 @@ def test_all_messages_of_a_conversation_are_in_one_session_of_a_bot():
     assert session_of(letter(conversation_id="d"), "2") != session_of(first, "2")
 
 
+def test_people_bots_and_workflows_speak_in_sessions_of_their_own():
+    senders: list[Sender] = [PersonSender(name="Eve"), ADA, DIGEST]
+    assert len({session_of(letter(sender), "2") for sender in senders}) == len(senders)
+
+
 def test_a_session_says_who_began_it():
     assert origin_of(letter(PersonSender(name="Eve"))) is None
     assert (origin := origin_of(letter(DIGEST))) and origin.type == "workflow"

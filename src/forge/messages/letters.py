@@ -51,8 +51,10 @@ def title_of(message: MessageRow) -> str:
 
 
 def session_of(message: MessageRow, bot_id: str) -> str:
-    """The conversation of a bot that all messages of theirs are in."""
-    return derived_id("message session", message.account_id, message.conversation_id, bot_id)
+    """The conversation of a bot that all messages of theirs are in. People have one of their own: what they say is
+    remembered as theirs, so nobody else speaks in it."""
+    kind = [] if isinstance(message.sender, PersonSender) else [message.sender.type]
+    return derived_id("message session", message.account_id, message.conversation_id, bot_id, *kind)
 
 
 def origin_of(message: MessageRow) -> Origin | None:
