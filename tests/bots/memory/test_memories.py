@@ -209,6 +209,15 @@ async def test_a_full_memory_gives_up_the_least_of_what_it_overheard(
     assert await brain.learn("Nothing can go for this.") == []
 
 
+async def test_what_was_given_up_a_moment_ago_is_not_known(brain: Brain, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(keeping, "MOST_MEMORIES", 2)
+    await brain.learn("Dull, with pigeons.", importance=1)
+    await brain.learn("Very important: nuts.", importance=5)
+    both = ["Chess on Tuesdays.", "Dull, with pigeons."]
+    assert await brain.learn(*both) == both
+    assert await brain.facts() == {"Very important: nuts.", "Dull, with pigeons."}
+
+
 async def test_a_secret_is_not_kept(brain: Brain):
     assert await brain.learn("The person's password is hunter2.", "The person uses a password manager.") == [
         "The person uses a password manager."

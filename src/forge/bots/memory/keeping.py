@@ -108,7 +108,9 @@ class Keeping:
         """Whether there is any: only what came from conversations goes for something new."""
         if await store.count(self._tx, self._bot_id) < MOST_MEMORIES:
             return True
-        return await store.delete_weakest(self._tx, self._bot_id, 1) > 0
+        gone = await store.delete_weakest(self._tx, self._bot_id, 1)
+        self._known = [known for known in self._known if known.id not in gone]
+        return bool(gone)
 
     def _learn(self, memory: Memory, embedding: Embedding | None) -> None:
         embedder, vector = (embedding.embedder, embedding.vector) if embedding else (None, None)

@@ -83,16 +83,17 @@ async def delete_all(tx: Tx, bot_id: str) -> int:
     return (await tx.execute(sa.delete(bot_memories).where(bot_memories.c.bot_id == bot_id))).rowcount
 
 
-async def delete_weakest(tx: Tx, bot_id: str, count: int) -> int:
-    """The oldest of the least important, but nothing that a person wrote or pinned."""
+async def delete_weakest(tx: Tx, bot_id: str, count: int) -> set[str]:
+    """The oldest of the least important, but nothing that a person wrote or pinned; which they were."""
     weakest = (
         sa.select(bot_memories.c.id)
         .where(bot_memories.c.bot_id == bot_id, bot_memories.c.author == "chat", ~bot_memories.c.is_pinned)
         .order_by(bot_memories.c.importance, bot_memories.c.created_at, bot_memories.c.id)
         .limit(count)
     )
-    ids = (await tx.execute(weakest)).scalars().all()
-    return (await tx.execute(sa.delete(bot_memories).where(bot_memories.c.id.in_(ids)))).rowcount
+    ids = set((await tx.execute(weakest)).scalars())
+    await tx.execute(sa.delete(bot_memories).where(bot_memories.c.id.in_(ids)))
+    return ids
 
 
 async def count(tx: Tx, bot_id: str) -> int:
