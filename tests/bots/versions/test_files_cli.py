@@ -135,6 +135,18 @@ def test_a_mistake_in_the_editor_keeps_the_text(
     assert kept.read_text() == "---\nname: [\n---\n"
 
 
+def test_a_text_that_is_not_in_utf_8_is_kept_and_said_in_a_line(
+    atlas: Atlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    atlas.use_editor(tmp_path, "printf 'na\\357ve' > \"$1\"")
+    said = atlas.files("edit", "soul")
+    (kept,) = tmp_path.glob("forge-*/SOUL.md")
+    assert (said.code, kept.read_bytes()) == (2, b"na\xefve")
+    assert f"error: {kept} is not text in UTF-8." in said.err.splitlines()
+    assert f"Your text is in {kept}" in said.err.splitlines()
+
+
 def test_a_save_on_another_base_is_refused(atlas: Atlas):
     said = atlas.files("save", "soul", "--base", "0" * 64, stdin=atlas.soul + "More.\n")
     assert (said.code, "SOUL.md was changed since you opened it." in said.err) == (6, True)

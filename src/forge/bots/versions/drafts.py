@@ -10,6 +10,7 @@ from forge.bots.models import FileProblem
 from forge.bots.versions.models import FileConflict, FileState
 from forge.bots.versions.show import diff_text, place_of
 from forge.errors import Conflict, Invalid
+from forge.terminal.given import read_file
 from forge.terminal.output import console
 from forge.terminal.text import clean
 
@@ -40,7 +41,7 @@ class Draft:
     def edit(self) -> str | None:
         """What it became; None when it is the same as before."""
         click.edit(filename=str(self._path))
-        content = self._path.read_bytes().decode()
+        content = read_file(self._path)
         return None if content == self._before else content
 
     def __exit__(
