@@ -1,21 +1,26 @@
 """A4: what counts, what is accepted, and what cannot be judged."""
 
 import json
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forge.audits.analysis import Analyzer, Forgiving
 from forge.audits.check import Fixture, Found
 from forge.audits.checks.a4_boundaries import CHECK
+from forge.audits.desk import AnalysisFailed
 from forge.audits.engine import judge
-from forge.audits.memory import MemoryTree, snapshot_of
+from forge.audits.memory import MemoryTree, PlainDesk, snapshot_of
 from forge.audits.models import Severity
 from forge.audits.selftest import prove
-from forge.audits.snapshot import MOST_BYTES, Entry, Kind, Snapshot
+from forge.audits.snapshot import MOST_BYTES, Entry, Kind, Snapshot, Tree
 
+T = TypeVar("T")
 Files = dict[str, str | bytes]
 WHERE = "Forge/Contracts/boundaries.json"
 
@@ -184,6 +189,91 @@ def test_what_cannot_be_judged_is_an_error() -> None:
         ("too-large", "app/api/large.py", Severity.ERROR),
         ("unparsable", "app/api/binary.py", Severity.ERROR),
     }
+
+
+def in_infra(glob: str, path: str, data: str | bytes) -> list[tuple[str, str]]:
+    """What a rule against `eval` finds in the only file of its layer, and how bad it is."""
+    boundaries = {"layers": [{"name": "infra", "glob": glob, "forbidden": ["eval"]}]}
+    return [(one.rule, one.severity) for one in CHECK.examine(project(boundaries, {path: data})).found]
+
+
+HIT, UNREAD = [("forbidden-pattern", Severity.FAIL)], [("unparsable", Severity.ERROR)]
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "expected"),
+    [
+        ("infra/**", "infra/main.tf", HIT),
+        ("infra/**/*.{tf,hcl}", "infra/main.tf", HIT),
+        ("infra/*.tf", "infra/main.tf", HIT),
+        ("infra", "infra/Makefile", HIT),
+        ("**", "infra/setup.lua", HIT),
+        ("infra/**", "infra/logo.png", []),
+        ("infra/*.png", "infra/logo.png", []),
+        ("infra/**", "infra/README.md", []),
+        ("infra/*.{md,rst}", "infra/README.md", HIT),
+        ("infra/**", "infra/package-lock.json", []),
+        ("**", "audit.py", HIT),
+    ],
+)
+def test_patterns_are_about_every_text_that_a_glob_chose(glob: str, path: str, expected: object) -> None:
+    assert in_infra(glob, path, "eval (1)\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "expected"),
+    [
+        ("infra/a.php", b"<?php // \0\neval(1);\n", UNREAD),
+        ("infra/a.php", b"\0\xff", UNREAD),
+        ("infra/a.tf", b"# \0\neval(1)\n", UNREAD),
+        ("infra/a.conf", b"# \0\neval(1)\n", UNREAD),
+        ("infra/a.unknown", b"\x89\0\xff eval (1)\n", []),
+        ("infra/a.unknown", b"\0\1\2 eval (1)\n", []),
+        ("infra/zeros", b"\0" * 100, []),
+        ("infra/a.png", b"# \0\neval(1)\n", []),
+    ],
+)
+def test_text_with_a_nul_cannot_be_judged_and_other_data_need_not_be(
+    path: str, data: bytes, expected: object
+) -> None:
+    assert in_infra("infra/**", path, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "is_error"),
+    [
+        ("infra/a.go", True),
+        ("infra/a.tf", True),
+        ("infra/run", True),
+        ("infra/a.mp4", False),
+        ("infra/a.md", False),
+    ],
+)
+def test_what_is_too_large_to_be_searched_is_an_error(path: str, is_error: bool) -> None:
+    found = in_infra("infra/**", path, b"eval()\n" + b" " * MOST_BYTES)
+    assert found == ([("too-large", Severity.ERROR)] if is_error else [])
+
+
+def test_a_file_that_kills_the_search_cannot_be_judged() -> None:
+    boundaries = {"layers": [{"name": "all", "glob": "app/*", "forbidden": ["eval"]}]}
+    snapshot = project(boundaries, {"app/a.go": "", "app/b.go": "", "app/c.py": ""})
+    found = CHECK.examine(replace(snapshot, desk=DeskOfLosses("app/b.go"))).found
+    assert [(one.rule, one.severity, one.path) for one in found] == [
+        ("unparsable", Severity.ERROR, "app/b.go")
+    ]
+
+
+@dataclass(frozen=True)
+class DeskOfLosses(PlainDesk):
+    """Whose processes die of one file."""
+
+    lost: str
+
+    def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry], tree: Tree) -> Mapping[str, T]:
+        made = super().analyse(analyzer, entries, tree)
+        if not isinstance(analyzer, Forgiving):
+            raise AnalysisFailed(self.lost)
+        return {path: analyzer.unreadable() if path == self.lost else one for path, one in made.items()}
 
 
 class TreeWithLinks(MemoryTree):

@@ -211,6 +211,16 @@ def test_it():
     assert (run.status, run.counts) == (Status.PASS, TestCounts(1, 0, 0))
 
 
+async def test_code_that_is_too_large_to_be_parsed_fails(make_project: MakeProject):
+    files = {**GOOD, "big.py": "def f(:\n" + "# x\n" * 600_000, "big.txt": "x" * 3_000_000}
+    run = (await make_project(files).prove()).run
+    static = run.levels[0]
+    assert (static.status, static.steps[0].summary) == (
+        Status.FAIL,
+        "more than 2,097,152 bytes, and not parsed: big.py",
+    )
+
+
 async def test_broken_code_fails_without_being_run(make_project: MakeProject):
     project = make_project({**GOOD, "broken.py": "def f(:\n", "app.py": "import nowhere\n"})
     run = (await project.prove()).run

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from forge.audits.boundaries.forbidden import Alternative, Meaning, read_pattern
 from forge.audits.boundaries.own_names import OwnNames
-from forge.audits.boundaries.plain_code import without_comments
+from forge.audits.boundaries.plain_code import STYLES, without_comments
 from forge.audits.facts.code import read_code
 from forge.audits.facts.models import LANGUAGES, Language
 from forge.audits.facts.python_source import as_python_reads
@@ -53,12 +53,15 @@ _BUILT_IN = frozenset(name.encode() for name in dir(builtins)) | frozenset(
     )
 )
 """A method of that name is something else: `console.print`, `model.eval`."""
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _NEVER_USED = frozenset((b"import", b"from", b"as", b"export", b"type"))
 
 
 class Hits(Struct, frozen=True, array_like=True):
     found: tuple[tuple[int, int], ...] = ()
     """(which pattern, which line), sorted."""
+    is_read: bool = True
+    """Not so where text could not be searched, or not wholly: nobody knows what is in it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class PatternSearch:
 
     def __call__(self, suffix: str, data: bytes) -> Hits:
         if b"\0" in data and suffix not in LANGUAGES:
-            return Hits()  # no text
+            return Hits(is_read=not _is_text(suffix, data))
         source, queries = _sources(suffix, as_read(suffix, data))
         found: set[tuple[int, int]] = set()
         for index, pattern in enumerate(self.patterns):
@@ -83,6 +86,9 @@ class PatternSearch:
                 found.update((index, line) for line in _lines(alternative, source))
                 found.update((index, line) for line in _lines_of_sql(alternative, queries))
         return Hits(tuple(sorted(found)))
+
+    def unreadable(self) -> Hits:
+        return Hits(is_read=False)
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,18 @@ class Source:
     def import_at(self, at: int) -> tuple[int, int] | None:
         index = bisect_right(self.imports, (at, len(self.code) + 1)) - 1
         return self.imports[index] if index >= 0 and at < self.imports[index][1] else None
+
+
+def _is_text(suffix: str, data: bytes) -> bool:
+    """Of what has a NUL in it: whether its name says so, or there is nothing else that text would not have."""
+    rest = data.replace(b"\0", b"")
+    if suffix in STYLES:
+        return True
+    try:
+        rest.decode()
+    except UnicodeDecodeError:
+        return False
+    return bool(rest) and _CONTROL.search(rest) is None
 
 
 def as_read(suffix: str, data: bytes) -> bytes:

@@ -12,6 +12,7 @@ _MARKUP = rb"<!--(?s:.*?)-->"
 _COMMENTS = {
     "c": _STRINGS + rb"|`[^`]*`|(" + _C + rb")",
     "hash": _STRINGS + rb"|(#[^\n]*)",
+    "hcl": _STRINGS + rb"|(#[^\n]*|" + _C + rb")",
     "sql": _STRINGS + rb"|(--[^\n]*|/\*(?s:.*?)\*/)",
     "markup": rb"(" + _MARKUP + rb"|/\*(?s:.*?)\*/|(?m:^[ \t]*//[^\n]*))",
 }
@@ -38,6 +39,7 @@ STYLES = {
         "c",
     ),
     **dict.fromkeys([".rb", ".sh", ".bash", ".ex", ".exs", ".pl"], "hash"),
+    **dict.fromkeys([".tf", ".tfvars", ".hcl"], "hcl"),
     ".sql": "sql",
     **dict.fromkeys([".vue", ".svelte", ".astro", ".html"], "markup"),
 }

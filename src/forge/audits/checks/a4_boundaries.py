@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from forge.audits.boundaries.config import BadBoundaries, Boundaries, Layer, Lines, Rule, read_boundaries
 from forge.audits.boundaries.forbidden import read_pattern
@@ -10,6 +11,7 @@ from forge.audits.boundaries.layering import Cover, Layers, containers_of
 from forge.audits.boundaries.pattern_search import Hits, PatternSearch
 from forge.audits.boundaries.plain_code import STYLES
 from forge.audits.boundaries.rules import RuleBook, Violation, pattern_hits
+from forge.audits.boundaries.searching import searched
 from forge.audits.broken_config import broken_config
 from forge.audits.check import Check, Examination, Found, skip
 from forge.audits.checks.a4_docs import DOCS
@@ -73,7 +75,7 @@ class Audit:
         found = [*self._bad_patterns()]
         if found:
             return Examination(tuple(found), 0, "files")
-        if not any(entry.suffix in LANGUAGES or entry.suffix in STYLES for entry in self.snapshot.files()):
+        if not self._has_code():
             return skip("there is no code yet that could keep to boundaries")
         found += self._empty_layers()
         book = RuleBook(
@@ -88,6 +90,10 @@ class Audit:
         kept = f"{count:,} files in {parts} {'layer' if parts == 1 else 'layers'} keep their boundaries"
         detail = "" if counted else kept
         return Examination(tuple(found), count, "files", detail)
+
+    def _has_code(self) -> bool:
+        known = (entry.suffix in LANGUAGES or entry.suffix in STYLES for entry in self.snapshot.files())
+        return any(known) or any(self._searched.values())
 
     def _graph(self) -> ImportGraph:
         return ImportGraph(Modules.of(self.snapshot), facts_of(self.snapshot))
@@ -132,28 +138,18 @@ class Audit:
     def _unread(self, book: RuleBook) -> Iterator[Found]:
         """Files of a layer that cannot be judged, or not wholly."""
         entries = self.snapshot.tree.entries
+        wanted = {e.path for layer in self._with_patterns for e in self._searched[layer.name]}
+        unread = {path for hits in self._hits.values() for path, one in hits.items() if not one.is_read}
         for path in sorted(self.layers.names):
-            entry = entries[path]
+            entry, facts = entries[path], book.graph.facts.get(path)
             if not entry.kind.is_file:
                 yield _link(entry, self.layers.names[path][0])
-            elif entry.suffix in LANGUAGES and entry.size > MOST_BYTES:
-                yield Found(
-                    "too-large",
-                    Severity.ERROR,
-                    f"{shown(path)} has {entry.size:,} bytes: too large to be read as code",
-                    f"Split it to below {MOST_BYTES:,} bytes, or `exclude` it from its layer.",
-                    path,
-                    1,
-                )
-            elif (facts := book.graph.facts.get(path)) is not None and facts.broken_line is not None:
-                yield Found(
-                    "unparsable",
-                    Severity.ERROR,
-                    f"{shown(path)} is no well-formed code from line {facts.broken_line} on: it cannot be judged",
-                    "Repair the syntax, or `exclude` the file from its layer.",
-                    path,
-                    facts.broken_line,
-                )
+            elif entry.size > MOST_BYTES and (entry.suffix in LANGUAGES or path in wanted):
+                yield _too_large(entry)
+            elif facts is not None and facts.broken_line is not None:
+                yield _unparsable(path, facts.broken_line)
+            elif path in unread:
+                yield _unsearchable(path)
 
     def _folders_elsewhere(self) -> Iterator[Found]:
         """Links to folders and submodules where files of a layer would be: code may be in them."""
@@ -167,8 +163,8 @@ class Audit:
 
     def _violations(self, book: RuleBook) -> Iterator[Violation]:
         for layer in self.boundaries.layers:
-            patterns = tuple(rule.text for rule in layer.forbidden if rule.pattern is not None)
-            hits = self._hits(layer, patterns)
+            patterns = _patterns(layer)
+            hits = self._hits.get(layer.name, {})
             for rule in layer.forbidden:
                 if rule.pattern is not None:
                     yield from book.by_pattern(layer, rule, pattern_hits(hits, patterns.index(rule.text)))
@@ -178,15 +174,32 @@ class Audit:
                     yield from book.by_layer(layer, rule)
         yield from book.by_order()
 
-    def _hits(self, layer: Layer, patterns: tuple[str, ...]) -> dict[str, Hits]:
-        if not patterns:
-            return {}
-        tree = self.snapshot.tree.entries
-        entries = [tree[path] for path in sorted(self.layers.files[layer.name])]
-        wanted = {suffix for glob in layer.glob if "*" not in (suffix := f".{glob.rpartition('.')[2]}")}
-        readable = {*LANGUAGES, *STYLES, *wanted}
-        asked = [entry for entry in entries if entry.kind.is_file and entry.suffix in readable]
-        return dict(self.snapshot.analyse(PatternSearch(patterns), asked))
+    @cached_property
+    def _hits(self) -> dict[str, dict[str, Hits]]:
+        """By layer and path, of the layers that have patterns."""
+        return {
+            layer.name: dict(
+                self.snapshot.analyse(PatternSearch(_patterns(layer)), self._searched[layer.name])
+            )
+            for layer in self._with_patterns
+        }
+
+    @property
+    def _with_patterns(self) -> list[Layer]:
+        return [layer for layer in self.boundaries.layers if _patterns(layer)]
+
+    @cached_property
+    def _searched(self) -> dict[str, list[Entry]]:
+        """The files of each layer that patterns are about. Contracts and evidence may name what is forbidden."""
+        tree, governance = self.snapshot.tree.entries, self.snapshot.governance
+        aside = (governance.path("Contracts", ""), governance.path("evidence", ""))
+        return {
+            layer.name: searched(
+                layer.glob,
+                (tree[path] for path in sorted(self.layers.files[layer.name]) if not path.startswith(aside)),
+            )
+            for layer in self.boundaries.layers
+        }
 
     def _told(self, violation: Violation) -> Found:
         entry = self.known.find(violation)
@@ -237,6 +250,10 @@ class Audit:
             )
 
 
+def _patterns(layer: Layer) -> tuple[str, ...]:
+    return tuple(rule.text for rule in layer.forbidden if rule.pattern is not None)
+
+
 def _bad_pattern(rule: Rule) -> tuple[str, str] | None:
     """What is wrong with what a rule looks for, and what to do about it."""
     try:
@@ -260,6 +277,39 @@ def _link(entry: Entry, layer: str) -> Found:
         "Put the file itself there, or `exclude` the path from its layer.",
         entry.path,
         subject=entry.kind,
+    )
+
+
+def _too_large(entry: Entry) -> Found:
+    return Found(
+        "too-large",
+        Severity.ERROR,
+        f"{shown(entry.path)} has {entry.size:,} bytes: too large to be read as code",
+        f"Split it to below {MOST_BYTES:,} bytes, or `exclude` it from its layer.",
+        entry.path,
+        1,
+    )
+
+
+def _unparsable(path: str, line: int) -> Found:
+    return Found(
+        "unparsable",
+        Severity.ERROR,
+        f"{shown(path)} is no well-formed code from line {line} on: it cannot be judged",
+        "Repair the syntax, or `exclude` the file from its layer.",
+        path,
+        line,
+    )
+
+
+def _unsearchable(path: str) -> Found:
+    return Found(
+        "unparsable",
+        Severity.ERROR,
+        f"{shown(path)} has NUL bytes in its text, or searching it takes too much: it cannot be judged",
+        "Take them out, make it simpler, or `exclude` the file from its layer.",
+        path,
+        1,
     )
 
 

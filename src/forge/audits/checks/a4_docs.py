@@ -45,6 +45,7 @@ says otherwise.
 **Known violations** stay listed and do not block: the layer, the file (a name, path or glob) and the text of the rule or the
 module imported. After `expires` they block again; one that is about nothing any more is noted.
 
-A file of a layer that is not well-formed, or is too large, is an ERROR: it cannot be judged. So is a boundaries.json that
-cannot be read, a pattern that RE2 does not take, or a key nobody knows.
+A file of a layer that is not well-formed, or is too large, or is text with NUL bytes, is an ERROR: it cannot be judged. Patterns
+are searched in every text of a layer, save prose (`.md`, `.txt`, …) and lock files that no glob names by their suffix. An ERROR,
+too, is a boundaries.json that cannot be read, a pattern that RE2 does not take, or a key nobody knows.
 """

@@ -11,9 +11,10 @@ from forge.audits.evidence.sandboxed import Bench
 from forge.audits.evidence.thread import Thread
 from forge.audits.evidence.verification import NO_TESTS, Task
 from forge.audits.facts.analyzer import facts_of
+from forge.audits.facts.models import LANGUAGES
 from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.audits.paths import shown
-from forge.audits.snapshot import Snapshot
+from forge.audits.snapshot import MOST_BYTES, Snapshot
 from forge.kernel.clock import now
 
 MOST_NAMED = 20
@@ -65,9 +66,16 @@ class Verifier:
             for path, fact in sorted(facts.items())
             if fact.broken_line is not None
         ]
+        large = [
+            shown(entry.path)
+            for entry in self.snapshot.files(*LANGUAGES)
+            if entry.size > MOST_BYTES and not ignores(entry.path)
+        ]
+        told = [f"not well-formed: {first_of(broken, MOST_NAMED)}"] if broken else []
+        if large:
+            told.append(f"more than {MOST_BYTES:,} bytes, and not parsed: {first_of(large, MOST_NAMED)}")
         parsed = f"{counted(len(facts), 'files')} parsed"
-        told = f"not well-formed: {first_of(broken, MOST_NAMED)}" if broken else parsed
-        return _seen("syntax", Status.FAIL if broken else Status.PASS, told, started_at)
+        return _seen("syntax", Status.FAIL if told else Status.PASS, "; ".join(told) or parsed, started_at)
 
     async def _contract(self) -> Level:
         started_at = exact_stamp(now())
