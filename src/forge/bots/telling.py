@@ -10,9 +10,8 @@ from forge.store.engine import Tx
 
 
 async def tell_changed(tx: Tx, events: EventLog, bot_id: str, part: BotPart) -> None:
-    """Appended last of all, just before the commit: many transactions share this stream."""
     query = sa.select(bots.c.account_id, bots.c.slug).where(bots.c.id == bot_id)
     found = (await tx.execute(query)).one_or_none()
     if found is not None:
         fact = BotChanged(bot_id=bot_id, slug=found.slug, part=part)
-        tx.before_commit(lambda: events.append(tx, account_stream(found.account_id), fact))
+        events.append_last(tx, account_stream(found.account_id), fact)

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -33,6 +34,7 @@ class EventLog:
         self._database = database
         self._metrics = metrics
         self._quiet_until = 0.0
+        self._last = WeakKeyDictionary[Tx, dict[str, list[EventData]]]()
         self.hub = Hub(self._read_batch, self.last_seq)
 
     async def append(self, tx: Tx, stream: str, *facts: EventData, at: Sequence[datetime] = ()) -> int:
@@ -42,6 +44,14 @@ class EventLog:
         """
         last = await self._append(tx, {stream: facts}, at)
         return last[stream]
+
+    def append_last(self, tx: Tx, stream: str, *facts: EventData) -> None:
+        """Behind all else of the transaction, just before it commits, and in one go: many share such a stream, and whoever
+        has its lock should have it shortly, and wait for no other."""
+        if tx not in self._last:
+            self._last[tx] = {}
+            tx.before_commit(lambda: self.append_each(tx, self._last.pop(tx)))
+        self._last[tx].setdefault(stream, []).extend(facts)
 
     async def append_each(self, tx: Tx, facts: Mapping[str, Sequence[EventData]]) -> None:
         """To several streams at once. They are locked in the order of their names."""

@@ -41,6 +41,16 @@ _TELL_LIGHTLY = sa.select(
 )
 
 
+_COLUMNS = (events.c.stream, events.c.seq, events.c.at, events.c.type, events.c.data)
+_READ = (
+    sa.select(*_COLUMNS)
+    .where(events.c.stream == sa.bindparam("in_stream"), events.c.seq > sa.bindparam("after"))
+    .order_by(events.c.seq)
+    .limit(sa.bindparam("most"))
+)
+_LAST_SEQ = sa.select(streams.c.last_seq).where(streams.c.name == sa.bindparam("in_stream"))
+
+
 async def reserve(tx: Tx, counts: Mapping[str, int]) -> dict[str, int]:
     """Take so many numbers of each stream, in this order, and say the last. Holds the streams' rows until commit: no gap,
     no overtaking."""
@@ -77,16 +87,13 @@ async def notify_lightly(tx: Tx, notice: Notice) -> None:
 
 async def read(tx: Tx, stream: str, *, after: int, limit: int, types: Collection[str] = ()) -> list[Event]:
     """All types, unless some are named."""
-    columns = (events.c.stream, events.c.seq, events.c.at, events.c.type, events.c.data)
-    query = sa.select(*columns).where(events.c.stream == stream, events.c.seq > after)
-    if types:
-        query = query.where(events.c.type.in_(types))
-    found = await tx.execute(query.order_by(events.c.seq).limit(limit))
+    query = _READ.where(events.c.type.in_(types)) if types else _READ
+    found = await tx.execute(query, {"in_stream": stream, "after": after, "most": limit})
     return [Event(*row) for row in found]
 
 
 async def last_seq(tx: Tx, stream: str) -> int:
-    found = await tx.execute(sa.select(streams.c.last_seq).where(streams.c.name == stream))
+    found = await tx.execute(_LAST_SEQ, {"in_stream": stream})
     return found.scalar_one_or_none() or 0
 
 

@@ -92,6 +92,6 @@ class Drafts:
         return draft
 
     def tell_account(self, tx: Tx, row: DraftRow) -> None:
-        """That its list of drafts is another. Appended last of all, just before the commit."""
+        """That its list of drafts is another."""
         changed = InterviewsChanged(session_id=row.session_id)
-        tx.before_commit(lambda: self.events.append(tx, account_stream(row.account_id), changed))
+        self.events.append_last(tx, account_stream(row.account_id), changed)

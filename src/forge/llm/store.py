@@ -22,6 +22,26 @@ from forge.store.paging import Cursor, newest_first
 
 Chains = dict[tuple[str, Role], list[str]]
 """By scope and role."""
+# Made once: every call executes them, each for three ledgers.
+_OF_KEY = ledgers.c.key == sa.bindparam("of_key")
+_AMOUNT = sa.bindparam("amount", type_=sa.BigInteger)
+_RESERVE = (
+    sa.update(ledgers)
+    .where(
+        _OF_KEY,
+        ledgers.c.spent_micros + ledgers.c.reserved_micros + _AMOUNT
+        <= sa.bindparam("most", type_=sa.BigInteger) + ledgers.c.raised_micros,
+    )
+    .values(reserved_micros=ledgers.c.reserved_micros + _AMOUNT)
+)
+_BOOK = (
+    sa.update(ledgers)
+    .where(_OF_KEY)
+    .values(
+        reserved_micros=ledgers.c.reserved_micros - sa.bindparam("reserved", type_=sa.BigInteger),
+        spent_micros=ledgers.c.spent_micros + sa.bindparam("cost", type_=sa.BigInteger),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -165,12 +185,12 @@ async def reserve(tx: Tx, key: str, amount_micros: int, limit_micros: int) -> bo
     given = {"of_key": key, "amount": amount_micros, "most": limit_micros}
     if (await tx.execute(_RESERVE, given)).rowcount:
         return True
-    made = await tx.execute(
+    await tx.execute(
         tx.insert(ledgers)
         .values(key=key, spent_micros=0, reserved_micros=0, raised_micros=0)
         .on_conflict_do_nothing()
     )
-    return bool(made.rowcount and (await tx.execute(_RESERVE, given)).rowcount)
+    return (await tx.execute(_RESERVE, given)).rowcount > 0
 
 
 async def book(tx: Tx, key: str, *, reserved_micros: int, cost_micros: int) -> None:

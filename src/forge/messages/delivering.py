@@ -155,7 +155,7 @@ class Delivering:
             reply_id=reply.id if reply else None,
             error=ended.error,
         )
-        tx.before_commit(lambda: self._events.append(tx, account_stream(message.account_id), fact))
+        self._events.append_last(tx, account_stream(message.account_id), fact)
 
     async def _arrived(self, tx: Tx, given: DeliveryInput, session_id: str) -> None:
         status = DeliveryStatus.DELIVERING

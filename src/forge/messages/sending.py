@@ -110,7 +110,7 @@ class Sending:
             recipient=recipient_of(message, await self._bots.read(tx, ids), before),
             preview=as_text(message.body)[:PREVIEW],
         )
-        tx.before_commit(lambda: self._events.append(tx, account_stream(message.account_id), fact))
+        self._events.append_last(tx, account_stream(message.account_id), fact)
 
     async def _before(self, tx: Tx, account_id: str, letter: Letter) -> MessageRow | None:
         if letter.reply_to is None:

@@ -18,13 +18,15 @@ from sqlalchemy import event
 
 from forge.runs import engine_threads, sqlite_polling
 from forge.runs.dbos_outage import Patience
-from forge.runs.prompt_queue import LOOK_S, PAUSE_S, PromptQueue
+from forge.runs.prompt_queue import PAUSE_S, PromptQueue
 from forge.runs.sqlite_polling import QuietQueue
 from forge.store.engine import STALE_TRANSACTION_MS, Store, Tx, configure_sqlite
 from forge.store.outage import survives_outage
 
 QUEUE = "forge"
 WORKFLOW = "forge.run"
+LOOK_S = 0.1
+"""From one look into the queue to the next, where several processes share it."""
 APPLICATION = "forge"
 ENGINE_VERSION = "forge-1"
 """Bumped only when the sequence of engine calls a run makes changes: an edited comment must not strand runs."""

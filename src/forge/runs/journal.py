@@ -295,4 +295,4 @@ class Journal:
         self._tell_account(tx, row.account_id, RunChanged(run=row.run))
 
     def _tell_account(self, tx: Tx, account_id: str, *facts: EventData) -> None:
-        tx.before_commit(lambda: self._events.append(tx, account_stream(account_id), *facts))
+        self._events.append_last(tx, account_stream(account_id), *facts)

@@ -9,8 +9,8 @@ DBOS release no longer calls it.
 from threading import Event
 from typing import Any
 
-LOOK_S = 0.1
-"""From one look to the next while nobody wakes it."""
+LOOK_S = 0.5
+"""From one look to the next while nobody wakes it: for what was put back into the queue without a word."""
 PAUSE_S = 0.01
 """Between two looks in any case: what many put into the queue at once is taken out together."""
 

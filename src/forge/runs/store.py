@@ -16,6 +16,18 @@ from forge.store.paging import Cursor, newest_first
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
+# Made once: they are executed at every turn, and making a statement takes longer than executing it. What a run is changed to
+# are the other values that come along.
+_FIND_RUN = sa.select(runs).where(runs.c.id == sa.bindparam("run_id"))
+_LOCK_RUN = _FIND_RUN.with_for_update()
+_CHANGE_RUN = (
+    sa.update(runs)
+    .where(runs.c.id == sa.bindparam("run_id"), runs.c.status.in_(sa.bindparam("allowed", expanding=True)))
+    .returning(*runs.c)
+)
+_CHANGE_OWN_RUN = _CHANGE_RUN.where(runs.c.attempt == sa.bindparam("in_attempt"))
+
+
 @dataclass(frozen=True)
 class RunRow:
     """A run with whose it is and what it was started with."""
@@ -32,8 +44,8 @@ async def insert_run(tx: Tx, run: Run, *, account_id: str, given: dict[str, Any]
 
 
 async def find_run(tx: Tx, run_id: str, *, lock: bool = False) -> RunRow | None:
-    statement = sa.select(runs).where(runs.c.id == run_id)
-    row = (await tx.execute(statement.with_for_update() if lock else statement)).mappings().one_or_none()
+    found = await tx.execute(_LOCK_RUN if lock else _FIND_RUN, {"run_id": run_id})
+    row = found.mappings().one_or_none()
     return _run_row(row) if row else None
 
 
@@ -77,10 +89,12 @@ async def change_run(
 
     With `in_attempt` only for the worker that took the run up last: one that was held for dead has no say.
     """
-    statement = sa.update(runs).where(runs.c.id == run_id, runs.c.status.in_(list(allowed)))
-    if in_attempt is not None:
-        statement = statement.where(runs.c.attempt == in_attempt)
-    row = (await tx.execute(statement.values(**values).returning(*runs.c))).mappings().one_or_none()
+    given: dict[str, Any] = {"run_id": run_id, "allowed": list(allowed), **values}
+    if in_attempt is None:
+        found = await tx.execute(_CHANGE_RUN, given)
+    else:
+        found = await tx.execute(_CHANGE_OWN_RUN, given | {"in_attempt": in_attempt})
+    row = found.mappings().one_or_none()
     return _run_row(row) if row else None
 
 

@@ -44,6 +44,5 @@ class Recording:
         self.tell(tx, account_id, standing.name, "skill")
 
     def tell(self, tx: Tx, account_id: str, name: str, part: Literal["skill", "grants", "removed"]) -> None:
-        """Appended last of all, just before the commit: many transactions share this stream."""
         fact = SkillChanged(skill=name, part=part)
-        tx.before_commit(lambda: self._events.append(tx, account_stream(account_id), fact))
+        self._events.append_last(tx, account_stream(account_id), fact)

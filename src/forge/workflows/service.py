@@ -198,7 +198,7 @@ class Workflows:
 
     def _tell(self, tx: Tx, row: WorkflowRow, change: Change) -> None:
         fact = WorkflowChanged(workflow_id=row.id, name=row.name, change=change)
-        tx.before_commit(lambda: self.events.append(tx, account_stream(row.account_id), fact))
+        self.events.append_last(tx, account_stream(row.account_id), fact)
 
 
 async def the_workflow(tx: Tx, account_id: str, ref: str, *, lock: bool = False) -> WorkflowRow:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forge.bots.chat import store
 from forge.bots.chat.aside import first_words
-from forge.bots.chat.branches import read_message, read_session, session_stream
+from forge.bots.chat.branches import read_session, read_turn, session_stream
 from forge.bots.chat.given import ChatInput
 from forge.bots.chat.models import (
     AnswerFacts,
@@ -155,10 +155,11 @@ class Asking:
         values = {"head_id": answer.id, "updated_at": now()}
         session = await store.change_session(tx, session.id, **values) or session
         await store.touch_bot(tx, session.bot_id, now())
-        told = ChatAsked(question=await read_message(tx, question), answer=await read_message(tx, answer))
+        turn = await read_turn(tx, session, question, answer)
+        told = ChatAsked(question=turn.question, answer=turn.answer)
         await self.events.append(tx, session_stream(session.id), told)
         await tell_changed(tx, self.events, session.bot_id, "session")
-        return Turn(session=await read_session(tx, session), question=told.question, answer=told.answer)
+        return turn
 
     async def own(self, tx: Tx, account_id: str, session_id: str, bot_id: str) -> SessionRow:
         """Locked, and nobody writes in it."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forge.bots.chat import store
-from forge.bots.chat.models import Message, Session, Summary
+from forge.bots.chat.models import Message, MessageStatus, Session, Summary, Turn
 from forge.bots.chat.store import MessageRow, Place, SessionRow, Tally
 from forge.store.engine import Tx
 
@@ -54,6 +54,14 @@ async def read_branch(tx: Tx, row: SessionRow) -> list[Message]:
     return [shown(one, beside.get((one.parent_id, one.role.value), ())) for one in rows]
 
 
+async def read_turn(tx: Tx, session: SessionRow, question: MessageRow, answer: MessageRow) -> Turn:
+    """All three in one look at the tree."""
+    places = await store.list_places(tx, session.id)
+    beside = siblings_of(places)
+    messages = [shown(one, beside.get((one.parent_id, one.role.value), ())) for one in (question, answer)]
+    return Turn(session=shown_session(session, tally_of(places)), question=messages[0], answer=messages[1])
+
+
 async def read_message(tx: Tx, row: MessageRow) -> Message:
     beside = siblings_of(await store.list_places(tx, row.session_id))
     return shown(row, beside.get((row.parent_id, row.role.value), ()))
@@ -65,6 +73,14 @@ def siblings_of(places: Sequence[Place]) -> dict[tuple[str | None, str], list[st
     for place in places:
         found.setdefault((place.parent_id, place.role.value), []).append(place.id)
     return found
+
+
+def tally_of(places: Sequence[Place]) -> Tally:
+    return Tally(
+        messages=len(places),
+        cost_micros=sum(place.cost_micros for place in places),
+        answering=sum(place.status is MessageStatus.WRITING for place in places),
+    )
 
 
 def newest_leaf(places: Sequence[Place], message_id: str) -> str:

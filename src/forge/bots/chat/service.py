@@ -4,8 +4,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from forge.bots.chat import store
-from forge.bots.chat.asking import Asked, Asking, find_in, given_for
-from forge.bots.chat.branches import read_message, read_session, session_stream
+from forge.bots.chat.asking import Answering, Asked, Asking, Readied, find_in, given_for
+from forge.bots.chat.branches import read_message, read_turn, session_stream
 from forge.bots.chat.models import (
     ChatAnswered,
     ChatResumed,
@@ -44,9 +44,14 @@ class Chats:
     async def ask(self, account_id: str, bot: Bot, new: NewTurn) -> Turn:
         """What cannot be answered is refused here, and nothing is kept of it: the person still has the text."""
         readied = await self.asking.ready(account_id, bot, begins=new.session_id is None)
-        if new.session_id is not None:
-            await self.settling.settle(new.session_id)
         asked = Asked(new.text, session_id=new.session_id, edits_id=new.edits_id)
+        try:
+            return await self._put(readied, asked)
+        except Answering:  # or so it looks: its run may have ended without it
+            await self.settling.settle(new.session_id or "")
+            return await self._put(readied, asked)
+
+    async def _put(self, readied: Readied, asked: Asked) -> Turn:
         async with self.database.begin() as tx:
             return await self.asking.put(tx, readied, asked)
 
@@ -86,14 +91,10 @@ class Chats:
                 tries=0,
                 finished_at=None,
             )
-            shown = await read_message(tx, row or answer)
-            await self.events.append(tx, session_stream(session.id), ChatResumed(answer=shown))
+            turn = await read_turn(tx, session, question, row or answer)
+            await self.events.append(tx, session_stream(session.id), ChatResumed(answer=turn.answer))
             await tell_changed(tx, self.events, session.bot_id, "session")
-            return Turn(
-                session=await read_session(tx, session),
-                question=await read_message(tx, question),
-                answer=shown,
-            )
+            return turn
 
     async def stop(self, account_id: str, session_id: str, *, by: str) -> Message:
         """It counts as stopped at once; its last words follow when the model has let go."""

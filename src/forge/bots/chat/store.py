@@ -54,6 +54,8 @@ class Place:
     id: str
     parent_id: str | None
     role: Speaker
+    status: MessageStatus
+    cost_micros: int
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,40 @@ class Tally:
     answering: int = 0
 
 
+# Made once: a question is asked with all of them, and making a statement takes longer than executing it.
+_OF_SESSION = chat_messages.c.session_id == sa.bindparam("of_session")
+_PLACES = (
+    sa.select(
+        chat_messages.c.id,
+        chat_messages.c.parent_id,
+        chat_messages.c.role,
+        chat_messages.c.status,
+        chat_messages.c.cost_micros,
+    )
+    .where(_OF_SESSION)
+    .order_by(chat_messages.c.id)
+)
+_SESSION = sa.select(chat_sessions).where(chat_sessions.c.id == sa.bindparam("session_id"))
+_SESSION_LOCKED = _SESSION.with_for_update()
+_MESSAGE = sa.select(chat_messages).where(chat_messages.c.id == sa.bindparam("message_id"))
+
+
+def _branch() -> sa.Select[Any]:
+    table, above = chat_messages, chat_messages.alias("above")
+    branch = (
+        sa.select(table.c.id, table.c.parent_id, sa.literal(0).label("depth"))
+        .where(table.c.id == sa.bindparam("head"), _OF_SESSION)
+        .cte("branch", recursive=True)
+    )
+    branch = branch.union_all(
+        sa.select(above.c.id, above.c.parent_id, branch.c.depth + 1).where(above.c.id == branch.c.parent_id)
+    )
+    return sa.select(table).join(branch, branch.c.id == table.c.id).order_by(branch.c.depth.desc())
+
+
+_BRANCH = _branch()
+
+
 async def insert_session(tx: Tx, row: SessionRow) -> bool:
     """False when there is one with its id. Waits for another transaction that is just making it."""
     origin = row.origin and row.origin.model_dump(mode="json")
@@ -74,8 +110,8 @@ async def insert_session(tx: Tx, row: SessionRow) -> bool:
 
 
 async def find_session(tx: Tx, session_id: str, *, lock: bool = False) -> SessionRow | None:
-    query = sa.select(chat_sessions).where(chat_sessions.c.id == session_id)
-    found = (await tx.execute(query.with_for_update() if lock else query)).mappings().one_or_none()
+    query = _SESSION_LOCKED if lock else _SESSION
+    found = (await tx.execute(query, {"session_id": session_id})).mappings().one_or_none()
     return _session(found) if found else None
 
 
@@ -129,7 +165,7 @@ async def insert_message(tx: Tx, row: MessageRow) -> None:
 
 
 async def find_message(tx: Tx, message_id: str) -> MessageRow | None:
-    found = await tx.execute(sa.select(chat_messages).where(chat_messages.c.id == message_id))
+    found = await tx.execute(_MESSAGE, {"message_id": message_id})
     row = found.mappings().one_or_none()
     return _message(row) if row else None
 
@@ -224,29 +260,17 @@ async def list_branch(tx: Tx, session_id: str, head_id: str | None) -> list[Mess
     """From the first message down to the head."""
     if head_id is None:
         return []
-    table = chat_messages
-    branch = (
-        sa.select(table.c.id, table.c.parent_id, sa.literal(0).label("depth"))
-        .where(table.c.id == head_id, table.c.session_id == session_id)
-        .cte("branch", recursive=True)
-    )
-    above = table.alias("above")
-    branch = branch.union_all(
-        sa.select(above.c.id, above.c.parent_id, branch.c.depth + 1).where(above.c.id == branch.c.parent_id)
-    )
-    query = sa.select(table).join(branch, branch.c.id == table.c.id).order_by(branch.c.depth.desc())
-    return [_message(row) for row in (await tx.execute(query)).mappings()]
+    found = await tx.execute(_BRANCH, {"of_session": session_id, "head": head_id})
+    return [_message(row) for row in found.mappings()]
 
 
 async def list_places(tx: Tx, session_id: str) -> list[Place]:
     """Every message of the tree, the oldest first."""
-    table = chat_messages
-    found = await tx.execute(
-        sa.select(table.c.id, table.c.parent_id, table.c.role)
-        .where(table.c.session_id == session_id)
-        .order_by(table.c.id)
-    )
-    return [Place(row.id, row.parent_id, Speaker(row.role)) for row in found]
+    found = await tx.execute(_PLACES, {"of_session": session_id})
+    return [
+        Place(row.id, row.parent_id, Speaker(row.role), MessageStatus(row.status), row.cost_micros)
+        for row in found
+    ]
 
 
 async def list_texts(tx: Tx, message_ids: Sequence[str]) -> list[str]:

@@ -113,6 +113,8 @@ def weight(row: Weighed, at: datetime) -> float:
 
 
 async def _best(tx: Tx, bot_id: str, scores: dict[str, float], limit: int, *, by: FoundBy) -> list[Match]:
+    if not scores:
+        return []
     best = sorted(scores, key=lambda one: (-scores[one], one))[:limit]
     found = await store.list_by_ids(tx, bot_id, best)
     return [Match(memory=memory, score=scores[memory.id], by=by) for memory in found]

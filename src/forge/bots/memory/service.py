@@ -104,6 +104,8 @@ class Memories:
 
     async def by_ids(self, bot_id: str, ids: Sequence[str]) -> list[Memory]:
         """In the order of the ids; what was forgotten meanwhile is missing."""
+        if not ids:
+            return []
         async with self._database.read() as tx:
             return await store.list_by_ids(tx, bot_id, ids)
 

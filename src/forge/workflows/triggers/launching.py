@@ -94,7 +94,7 @@ class Launch:
         fact = WorkflowRefused(
             workflow_id=trigger.workflow_id, name=trigger.workflow_name, trigger=trigger.type, reason=reason
         )
-        tx.before_commit(lambda: self.events.append(tx, account_stream(trigger.account_id), fact))
+        self.events.append_last(tx, account_stream(trigger.account_id), fact)
 
 
 async def wants(trigger: TriggerRow, when: str | None, source: str, at: datetime, event: JsonValue) -> bool:
