@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-from tests.support.chats import Talk, data, open_talk
+from tests.support.chats import PRICE, Talk, data, open_talk
 from tests.support.live import Live
 from tests.support.models import ModelServer, StartModels
 
@@ -134,6 +134,32 @@ async def test_a_long_conversation_goes_on_with_a_summary(live_forge: Live, mode
         events = data(await client.get("/api/v1/events", params={"stream": f"session:{session_id}"}))
         told = [event["data"] for event in events if event["type"] == "chat.summarised"]
         assert told and all(one["tokens_after"] < one["tokens_before"] for one in told)
+
+
+async def test_a_model_for_small_things_that_reads_less_than_the_bot_s_own_does_not_end_a_conversation(
+    live_forge: Live, model_server: StartModels
+):
+    short = {
+        "match": {"model": "small"},
+        "turns": [{"text": "", "fault": {"kind": "prompt_too_long", "times": 1000}}],
+        "after": "repeat",
+    }
+    server = model_server({"scenes": {"short": short} | SCENES})
+    async with live_forge.client() as client:
+        talk = await acquainted(live_forge, client, server, context_window=6000)
+        small = "scripted:small"
+        data(await client.put("/api/v1/models/prices", params={"model": small}, json=PRICE))
+        data(await client.put("/api/v1/models/roles/utility", json={"chain": [small]}))
+        session_id = (await talk.say("Cake number 0. " + "flour " * 400))["session_id"]
+        for i in range(1, 8):
+            answer = await talk.say(f"Cake number {i}. " + "flour " * 400, session_id)
+            assert answer["status"] == "done", answer["error"]
+        await talk.quiet()
+        detail = await talk.session(session_id)
+        assert (detail["title"], detail["summary"]["text"]) == (
+            "Cakes",
+            "The person bakes; the oven has 200 degrees.",
+        )
 
 
 async def test_exactly_this_reaches_the_model(live_forge: Live, model_server: StartModels):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from forge.kernel.text import cut_line
-from forge.llm.errors import ModelKeyRefused, ModelUnknown
+from forge.llm.errors import ContextFull, ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.messages import said
 from forge.llm.models import Prompt, Role
@@ -13,6 +13,8 @@ from forge.runs.journal import Told
 from forge.skills.quoting import quoted
 
 RETRY = Retry(attempts=4, first_delay_s=2.0, longest_delay_s=30.0)
+OF_NO_USE = (ModelKeyRefused, ModelUnknown, ContextFull)
+"""Why the model for small things is left alone and the bot's own is asked: it cannot be called, or reads less than that one."""
 TITLE_TOKENS = 40
 MOST_READ = 2000
 MOST_TITLE = 80
@@ -28,11 +30,11 @@ class Aside:
         self._gateway = gateway
 
     async def say(self, step: StepInfo, scope: str, own_model: str | None, prompt: Prompt) -> Told:
-        """The model for small things; where that cannot be called, the bot's own."""
+        """The model for small things; where that is of no use, the bot's own."""
         spender = Spender(step.account_id, step.key, step.run_id, scope)
         try:
             reply = await self._gateway.call(spender, Role.UTILITY, prompt)
-        except (ModelKeyRefused, ModelUnknown):
+        except OF_NO_USE:
             reply = await self._gateway.call(spender, Role.BOT, prompt, model=own_model)
         found: dict[str, Any] = {"text": reply.message.text, "cost_micros": reply.cost_micros}
         return Told(found)

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from forge.bots.chat import store
-from forge.bots.chat.aside import RETRY, Aside, tidy_title, title_prompt
+from forge.bots.chat.aside import OF_NO_USE, RETRY, Aside, tidy_title, title_prompt
 from forge.bots.chat.branches import read_session, session_stream
 from forge.bots.chat.endings import Due, after
 from forge.bots.chat.given import ChatInput
@@ -20,7 +20,6 @@ from forge.bots.memory.extraction import ExtractedFact, PreparedFact, extract
 from forge.bots.readiness import bot_scope
 from forge.bots.telling import tell_changed
 from forge.events.log import EventLog
-from forge.llm.errors import ModelKeyRefused, ModelUnknown
 from forge.llm.gateway import Gateway
 from forge.llm.models import Role
 from forge.llm.money import Spender
@@ -142,11 +141,11 @@ class Upkeep:
         said: Sequence[tuple[Speaker, str]],
         known: Sequence[str],
     ) -> list[ExtractedFact]:
-        """The model for small things; where that cannot be called, the bot's own."""
+        """The model for small things; where that is of no use, the bot's own."""
         spender = Spender(step.account_id, step.key, step.run_id, scope)
         try:
             return await extract(self._gateway, spender, said, known)
-        except (ModelKeyRefused, ModelUnknown):
+        except OF_NO_USE:
             return await extract(self._gateway, spender, said, known, role=Role.BOT, model=own_model)
 
 
