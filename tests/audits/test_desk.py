@@ -12,8 +12,10 @@ import msgspec
 import pytest
 
 from forge.audits import desk_cache, desk_crew
+from forge.audits.boundaries.pattern_search import PatternSearch
+from forge.audits.dependencies.manifests.discovery import Format, ManifestAnalyzer
 from forge.audits.desk import AnalysisFailed, open_desk
-from forge.audits.facts.analyzer import FACTS
+from forge.audits.facts.analyzer import FACTS, version
 from forge.audits.facts.models import FileFacts
 from forge.audits.memory import MemoryTree
 from forge.audits.snapshot import Entry
@@ -212,6 +214,18 @@ def test_several_threads_and_desks_may_work_at_once(tmp_path: Path) -> None:
         of = tree()
         asked = [threads.submit(desk.analyse, FACTS, entries(of), of) for desk in (one, two) * 6]
         assert all(each.result() == EXPECTED for each in asked)
+
+
+def test_nothing_that_parses_is_remembered_past_a_change_of_the_parser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    analyzers = [FACTS, PatternSearch(("asyncpg",)), ManifestAnalyzer(Format.SETUP_PY)]
+    before = {analyzer.key for analyzer in analyzers}
+    monkeypatch.setattr("forge.audits.facts.analyzer.grammars", lambda: "others")
+    version.cache_clear()
+    after = {analyzer.key for analyzer in analyzers}
+    version.cache_clear()
+    assert before & after == set()
 
 
 # What befalls the processes.

@@ -15,6 +15,7 @@ from msgspec import Struct
 from forge.audits.boundaries.forbidden import Alternative, Meaning, read_pattern
 from forge.audits.boundaries.own_names import OwnNames
 from forge.audits.boundaries.plain_code import STYLES, without_comments
+from forge.audits.facts.analyzer import version
 from forge.audits.facts.code import read_code
 from forge.audits.facts.models import LANGUAGES, Language
 from forge.audits.facts.python_source import as_python_reads
@@ -70,7 +71,7 @@ class PatternSearch:
 
     @property
     def key(self) -> str:
-        return f"boundary-patterns/{_VERSION}/{hash_json(list(self.patterns))}"
+        return f"boundary-patterns/{_VERSION}/{version()}/{hash_json(list(self.patterns))}"
 
     @property
     def result(self) -> type[Hits]:

@@ -25,6 +25,7 @@ from forge.audits.dependencies.manifests.setup_cfg import read_setup_cfg
 from forge.audits.dependencies.manifests.setup_py import read_setup_py
 from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
 from forge.audits.dependencies.roles import Role, role_of_folder
+from forge.audits.facts.analyzer import version
 from forge.audits.imports.folders import normal as normal_path
 from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
 
@@ -98,7 +99,7 @@ class ManifestAnalyzer:
 
     @property
     def key(self) -> str:
-        return f"manifest-{self.format}:2"
+        return f"manifest-{self.format}:2:{version()}"
 
     @property
     def result(self) -> type[Manifest]:
