@@ -224,7 +224,7 @@ def test_no_path_and_no_name_is_too_odd(paths: list[str], module: str) -> None:
         modules.module_of(path)
         modules.resolve(path, Import(module, 1, 2, ("x",), is_from=True))
         modules.resolve(path, whole(module))
-        modules.is_own(path, module)
+        (modules.python if path.endswith(".py") else modules.script).is_own(path, module)
 
 
 @pytest.mark.parametrize(

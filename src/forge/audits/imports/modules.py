@@ -38,9 +38,6 @@ class Modules:
         """The own files an import reaches, in order of their paths; none when it is somebody else's."""
         return self._of(importer).resolve(importer, imp)
 
-    def is_own(self, importer: str, module: str) -> bool:
-        return self._of(importer).is_own(importer, module)
-
     def resolver(self, importer: str) -> Callable[[str, Import], tuple[str, ...]]:
         """`resolve` of the language of this file, for many imports of it."""
         return self._of(importer).resolve
