@@ -180,9 +180,10 @@ def test_skills_that_stay_keep_all_they_have():
         ("summarize", True, None),
     ]
     fewer = altered(was, skills=[{"name": "tides"}])
-    assert parse_skills(changed_files(state, fewer, OWN)[SKILLS]).value == entries[:1]
+    left = changed_files(state, fewer, OWN)[SKILLS]
+    assert parse_skills(left).value == entries[:1] and left.startswith("# mine\n")
     none = altered(was, skills=[])
-    assert changed_files(state, none, OWN) == {SKILLS: ""}
+    assert changed_files(state, none, OWN) == {SKILLS: "# mine\n\n"}
 
 
 def test_skills_in_one_line_can_be_added_to():

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from forge.bots.files.identity import change_identity
-from forge.bots.files.skills import parse_skills, render_skills
+from forge.bots.files.skills import parse_skills
+from forge.bots.files.skills_editing import with_skill, without_skill
 from forge.bots.files.soul import SECTIONS, change_soul, parse_soul
 from forge.bots.models import BotFile
 from forge.interview.assembly.files import entry_of, split_model
@@ -88,17 +89,11 @@ def _once(lines: list[str]) -> list[str]:
 def _skills(old: BuilderConfig, new: BuilderConfig, text: str) -> str:
     """What is added comes to the end; of the others nothing is touched."""
     before, after = {one.name for one in old.skills}, {one.name for one in new.skills}
-    entries = parse_skills(text).value or []
-    kept = [entry for entry in entries if entry.skill_name not in before - after]
-    have = {entry.skill_name for entry in kept}
-    added = [entry_of(one) for one in new.skills if one.name in after - before and one.name not in have]
-    if len(kept) < len(entries):
-        return render_skills([*kept, *added])
-    if not added:
-        return text
-    appended = "\n".join(
-        part for part in (text.rstrip("\r\n") + "\n" if text.strip() else "", render_skills(added)) if part
-    )
-    return (
-        appended if parse_skills(appended).value == [*entries, *added] else render_skills([*entries, *added])
-    )
+    have = [entry.skill_name for entry in parse_skills(text).value or []]
+    for name in have:
+        if name in before - after:
+            text = without_skill(text, name)
+    for one in new.skills:
+        if one.name in after - before and one.name not in have:
+            text = with_skill(text, entry_of(one))
+    return text
