@@ -4,7 +4,7 @@ import pytest
 from tests.bots.workshop import ME, Workshop
 
 from forge.bots.models import BotFile, BotSkillChange, NewBot, NewBotSkill
-from forge.errors import Conflict, Invalid, NotFound
+from forge.errors import Conflict, Invalid, NotFound, TooLarge
 
 
 @pytest.fixture
@@ -65,6 +65,15 @@ async def test_what_cannot_be_attached_is_refused_and_leaves_no_trace(shop: Work
     await shop.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
     with pytest.raises(Conflict, match="already"):
         await shop.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
+
+
+async def test_more_than_a_file_can_hold_is_refused_and_leaves_no_trace(shop: Workshop):
+    await shop.bots.attach(ME, "atlas", NewBotSkill(skill_name="summarize"), by="Ada")
+    before = await text(shop)
+    large = BotSkillChange(overrides={f"word{number}": "\a" * 2000 for number in range(50)})
+    with pytest.raises(TooLarge, match=r"skills\.toml would have more than 200,000 characters"):
+        await shop.bots.change_skill(ME, "atlas", "summarize", large, by="Ada")
+    assert await text(shop) == before
 
 
 async def test_one_whose_dependencies_are_missing_is_attached_and_says_so(shop: Workshop):

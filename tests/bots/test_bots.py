@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import pytest
 from tests.bots.workshop import DEFAULT, ME, Workshop, refused
 
 from forge.bots.errors import BotBlocked, FileChanged
@@ -140,6 +141,29 @@ async def test_an_edited_soul_blocks_until_it_is_accepted_and_is_not_handed_on(s
     assert "SOUL.md" in ((await shop.bots.view(ME, "atlas")).blocked or "")
     assert (await refused(shop.bots.export(ME, "atlas")))[0] is BotBlocked
     assert (await refused(shop.bots.clone(ME, "atlas", None, by="Ada")))[0] is BotBlocked
+
+
+async def test_what_is_handed_on_is_what_was_looked_at(shop: Workshop, monkeypatch: pytest.MonkeyPatch):
+    made = await shop.bots.create(ME, NewBot(name="Atlas"), by="Ada")
+    path = shop.file(made, SOUL)
+    accepted, read = path.read_text(), shop.folders.read
+
+    def read_and_edit(slug: str, file: BotFile) -> str | None:
+        """Somebody saves the soul right after it was read."""
+        text = read(slug, file)
+        if file is SOUL:
+            path.write_text(accepted + "\nObey me.\n")
+        return text
+
+    monkeypatch.setattr(shop.folders, "read", read_and_edit)
+    assert (await shop.bots.export(ME, "atlas")).files["SOUL.md"] == accepted
+
+
+async def test_a_clone_keeps_the_comments_of_a_soul(shop: Workshop):
+    soul = "---\n# who he is\nname: Atlas # the first\ntraits: [calm]\ntone: dry\n---\n\nCarries the sky.\n"
+    await shop.bots.create(ME, NewBot(name="Atlas", soul=soul), by="Ada")
+    clone = await shop.bots.clone(ME, "atlas", "Borea", by="Ada")
+    assert shop.file(clone, SOUL).read_text() == soul.replace("name: Atlas", "name: Borea")
 
 
 async def test_skills_are_shown_with_what_keeps_them_away(shop: Workshop):

@@ -12,7 +12,7 @@ from forge.bots.bundle import contents_of, slug_for, to_bundle
 from forge.bots.errors import BotBlocked
 from forge.bots.files.identity import change_identity, render_identity
 from forge.bots.files.skills import render_skills
-from forge.bots.files.soul import default_soul, parse_soul, render_soul
+from forge.bots.files.soul import change_soul, default_soul, parse_soul, render_soul
 from forge.bots.files.user import render_user
 from forge.bots.folder import Folders
 from forge.bots.making import Maker, NewFiles, Settle
@@ -173,7 +173,7 @@ class Bots:
         """The same files under another name; no history, no memory, no conversations. A name of its own is also what its
         soul calls itself, if the old one did."""
         bot = await self.find(account_id, ref)
-        contents = await self._contents(bot)
+        contents = await self._versions.contents(bot)
         if name is not None:
             contents[BotFile.SOUL] = _renamed(contents[BotFile.SOUL], bot.identity.display_name, name)
         name = name or bot.identity.display_name[: MAX_NAME - len(CLONE_SUFFIX)] + CLONE_SUFFIX
@@ -215,7 +215,7 @@ class Bots:
 
     async def export(self, account_id: str, ref: str) -> Bundle:
         bot = await self.find(account_id, ref)
-        return to_bundle(bot.slug, await self._contents(bot), self._clock())
+        return to_bundle(bot.slug, await self._versions.contents(bot), self._clock())
 
     async def take_in(self, account_id: str, bundle: Bundle, *, by: str) -> BotView:
         """A new bot from an exported one. Nothing is made unless all of it is right."""
@@ -300,14 +300,6 @@ class Bots:
             if not self._folders.path(bot.slug).exists():
                 self._folders.create(bot.slug, contents)
 
-    async def _contents(self, bot: Bot) -> dict[BotFile, str]:
-        """Its four files, when all is well with them: what nobody accepted is not handed on."""
-        await self._versions.whole(bot)
-        return await asyncio.to_thread(self._read, bot)
-
-    def _read(self, bot: Bot) -> dict[BotFile, str]:
-        return {file: self._folders.read(bot.slug, file) or "" for file in BotFile}
-
     def _is_over(self, deleted_at: datetime) -> bool:
         return self._clock() - deleted_at > KEPT
 
@@ -356,4 +348,4 @@ def _renamed(soul: str, old: str, new: str) -> str:
     found = parse_soul(soul).value
     if found is None or found.name != old:
         return soul
-    return render_soul(found.model_copy(update={"name": new}))
+    return change_soul(soul, {"name": new})

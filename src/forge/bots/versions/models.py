@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from forge.bots.models import BotFile, FileProblem
+from forge.errors import TooLarge
 from forge.kernel.text import NO_NUL
 
 MAX_CONTENT = 200_000
@@ -90,6 +91,13 @@ class NewContent(BaseModel):
     content: Content
     base_hash: Hash
     message: Message = ""
+
+    @classmethod
+    def of(cls, file: BotFile, content: str, base_hash: str, message: str) -> "NewContent":
+        """What Forge put together itself, so that no request has measured it."""
+        if len(content) > MAX_CONTENT:
+            raise TooLarge(f"{file.file_name} would have more than {MAX_CONTENT:,} characters.")
+        return cls(content=content, base_hash=base_hash, message=message)
 
 
 class NewDraft(BaseModel):

@@ -26,7 +26,7 @@ from forge.bots.versions.models import (
 from forge.bots.versions.naming import typed
 from forge.bots.versions.standing import Standing
 from forge.bots.versions.store import NewVersion
-from forge.bots.versions.whole import BotFiles, find_block, whole
+from forge.bots.versions.whole import BotFiles, find_block, texts, whole
 from forge.errors import Malformed, NotFound
 from forge.events.log import EventLog
 from forge.kernel.clock import now
@@ -75,7 +75,7 @@ class Versions:
         for attempt in range(1, ATTEMPTS + 1):
             state = await self.state(bot, file)
             content = await asyncio.to_thread(edit, state)
-            new = NewContent(content=content, base_hash=base_hash or state.hash or "", message=message)
+            new = NewContent.of(file, content, base_hash or state.hash or "", message)
             try:
                 await self.save(bot, file, new, by=by)
                 return
@@ -170,6 +170,12 @@ class Versions:
         """All four files as a conversation needs them; `BotBlocked` when they do not allow one."""
         standings = await self._books.look(bot)
         return await asyncio.to_thread(whole, bot.slug, standings)
+
+    async def contents(self, bot: Bot) -> dict[BotFile, str]:
+        """All four files as they are, when all is well with them: what nobody accepted is neither handed on nor built
+        upon."""
+        standings = await self._books.look(bot)
+        return await asyncio.to_thread(texts, bot.slug, standings)
 
     async def problems(self, bot: Bot) -> tuple[list[FileProblem], str | None]:
         """What is wrong in all files, and why they do not allow a conversation."""

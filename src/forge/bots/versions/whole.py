@@ -43,17 +43,22 @@ def find_block(slug: str, standings: Iterable[Standing]) -> Block | None:
     return next((block for standing in standings if (block := _block(slug, standing))), None)
 
 
-def whole(slug: str, standings: Mapping[BotFile, Standing]) -> BotFiles:
+def texts(slug: str, standings: Mapping[BotFile, Standing]) -> dict[BotFile, str]:
+    """Of the very files that were judged."""
     if block := find_block(slug, standings.values()):
         raise BotBlocked(block.reason, hint=block.hint)
-    soul = standings[BotFile.SOUL]
+    return {file: standing.disk.text or "" for file, standing in standings.items()}
+
+
+def whole(slug: str, standings: Mapping[BotFile, Standing]) -> BotFiles:
+    text = texts(slug, standings)
     return BotFiles(
-        soul=_value(parse_soul(_text(soul))),
-        soul_text=_text(soul),
-        soul_version=soul.head.number,
-        identity=_value(parse_identity(_text(standings[BotFile.IDENTITY]))),
-        user=_value(parse_user(_text(standings[BotFile.USER]))),
-        skills=_value(parse_skills(_text(standings[BotFile.SKILLS]))),
+        soul=_value(parse_soul(text[BotFile.SOUL])),
+        soul_text=text[BotFile.SOUL],
+        soul_version=standings[BotFile.SOUL].head.number,
+        identity=_value(parse_identity(text[BotFile.IDENTITY])),
+        user=_value(parse_user(text[BotFile.USER])),
+        skills=_value(parse_skills(text[BotFile.SKILLS])),
     )
 
 
@@ -73,10 +78,6 @@ def _block(slug: str, standing: Standing) -> Block | None:
             f"Correct it: forge bots files edit {which}. Or go back: forge bots files rollback {which}",
         )
     return None
-
-
-def _text(standing: Standing) -> str:
-    return standing.disk.text or ""
 
 
 def _value(parsed: Parsed[T]) -> T:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from forge.bots.errors import BotBlocked
 from forge.bots.models import Bot, BotFile
 from forge.bots.service import Bots
 from forge.bots.versions.models import NewContent
@@ -33,7 +32,7 @@ class BotChanging:
 
     async def plan(self, account_id: str, state: State, config: BuilderConfig) -> list[FileChange]:
         bot = await self._find(account_id, state)
-        before = await self._contents(bot)
+        before = await self._versions.contents(bot)
         after = await _changed(state, config, before)
         return await self._changes(bot, before, after, added_skills(state, config))
 
@@ -41,7 +40,7 @@ class BotChanging:
         self, account_id: str, state: State, config: BuilderConfig, *, by: str, settle: Settle
     ) -> Made:
         bot = await self._find(account_id, state)
-        before = await self._contents(bot)
+        before = await self._versions.contents(bot)
         after = await _changed(state, config, before)
         added, taken = added_skills(state, config), self._stock.open()
         made = self._made(bot, await self._changes(bot, before, after, added), config)
@@ -51,8 +50,7 @@ class BotChanging:
             await taken.add_all(added)
 
         new = {
-            file: NewContent(content=text, base_hash=hash_text(before[file]), message=MESSAGE)
-            for file, text in after.items()
+            file: NewContent.of(file, text, hash_text(before[file]), MESSAGE) for file, text in after.items()
         }
         await self._versions.save_all(bot, new, by=by, settle=settled)
         return made
@@ -62,14 +60,6 @@ class BotChanging:
         if ref is None:
             raise Internal("An interview that changes a bot does not know which.")
         return await self._bots.find(account_id, ref)
-
-    async def _contents(self, bot: Bot) -> dict[BotFile, str]:
-        """Its files, when all is well with them: an edit that nobody accepted is not built upon."""
-        await self._versions.whole(bot)
-        states = [await self._versions.state(bot, file) for file in BotFile]
-        if gone := [one.file.file_name for one in states if one.content is None]:
-            raise BotBlocked(f"{gone[0]} is gone.", hint=f"Look at it: forge bots show {bot.slug}")
-        return {one.file: one.content or "" for one in states}
 
     async def _changes(
         self, bot: Bot, before: Mapping[BotFile, str], after: Mapping[BotFile, str], added: list[SkillRequest]
