@@ -79,7 +79,7 @@ class Recorder:
         except Exception:  # noqa: BLE001  (which of them it is shows alone)
             return
         for entry in batch:
-            if entry.owner.run_id in owned and not entry.written.done():
+            if entry.owner in owned and not entry.written.done():
                 entry.written.set_result(True)
 
     async def _write_alone(self, entry: _Entry) -> None:
@@ -91,14 +91,18 @@ class Recorder:
             entry.written.set_result(bool(owned))
 
     @survives_outage
-    async def _write(self, batch: Sequence[_Entry], *, patient: bool) -> set[str]:
-        attempts = {entry.owner.run_id: entry.owner.attempt for entry in batch}
+    async def _write(self, batch: Sequence[_Entry], *, patient: bool) -> set[Owner]:
+        """Of two attempts at one run only the later can be the one that has it."""
+        owners = sorted((entry.owner for entry in batch), key=lambda owner: owner.attempt)
+        attempts = {owner.run_id: owner.attempt for owner in owners}
         async with self._database.begin() as tx:
-            owned = await still_owned(tx, attempts, patient=patient)
-            rows: dict[str, dict[str, StepRow]] = {run_id: {} for run_id in owned}
+            found = await still_owned(tx, attempts, patient=patient)
+            owned = {Owner(run_id, attempts[run_id]) for run_id in found}
+            rows: dict[str, dict[str, StepRow]] = {run_id: {} for run_id in found}
             facts: dict[str, list[EventData]] = {}
             for entry in batch:
-                if (run_id := entry.owner.run_id) in owned:
+                if entry.owner in owned:
+                    run_id = entry.owner.run_id
                     rows[run_id] |= {row.key: row for row in entry.rows}
                     facts.setdefault(run_id, []).extend(entry.facts)
             await steps_store.save(tx, {run_id: list(own.values()) for run_id, own in rows.items()})
