@@ -131,6 +131,29 @@ async def test_a_failure_stops_what_else_runs_and_what_is_done_finally_is_done(b
     assert (await bench.outputs(run))["clean"]["output"] == {"how": "failed: code_raised"}
 
 
+ERRAND = step("call", "sub_workflow", workflow_name="inner", input={})
+EACH = step("each", "loop", items=[1], body_steps=["call"], timeout_secs=3, on_error="continue")
+
+
+@pytest.mark.parametrize(
+    ("steps", "more", "outcome"),
+    [
+        ([ERRAND, code("spin", "while (true) {}", timeout_secs=3)], {}, "timeout"),
+        ([ERRAND, code("spin", "while (true) {}")], {"timeout_secs": 3}, "run_timeout"),
+        ([EACH, ERRAND], {}, None),
+    ],
+    ids=["its neighbour failed", "the time of the run was up", "the time of its loop was up"],
+)
+async def test_a_step_that_is_ended_stops_the_run_it_waits_for(
+    bench: Bench, steps: list[dict[str, Any]], more: dict[str, Any], outcome: str | None
+):
+    await bench.create("inner", [step("w", "wait", seconds=3600)])
+    run = await bench.run("outer", steps, None, **more)
+    assert (run["error"] and run["error"]["code"]) == outcome
+    (child,) = run["children"]
+    assert (await bench.until(child))["status"] == "cancelled"
+
+
 async def test_what_is_done_finally_sees_the_step_that_failed(bench: Bench):
     told = {"how": "{{ steps.bad.status }}: {{ steps.bad.error.code }}", "loop": "{{ steps.each.status }}"}
     run = await bench.run(
@@ -201,6 +224,21 @@ async def test_attempts_are_kept_and_back_off(bench: Bench):
         (3, "code_raised", None),
     ]
     assert (run["status"], steps["bad"]["attempt"]) == ("failed", 3)
+
+
+async def test_what_a_step_logged_is_told_also_when_it_fails(bench: Bench):
+    retry = {"max_attempts": 2, "delay_secs": 0.01, "retry_on": ["code_raised"]}
+    body = "console.log('x'.repeat(5000)); if (input.fails) throw new Error('no');"
+    steps = [
+        code("good", body, input={"fails": False}),
+        code("bad", body, "good", input={"fails": True}, retry=retry),
+    ]
+    run = await bench.run("logs", steps)
+    told = [event.data for event in await bench.events(run) if event.type == "workflow.log"]
+    kept = {key: one["logs"] for key, one in (await bench.steps(run)).items()}
+    assert [one["key"] for one in told] == ["good", "bad", "bad"]
+    assert {key: len(lines) for key, lines in kept.items()} == {"good": 1, "bad": 2}
+    assert [line for one in told for line in one["lines"]] == [*kept["good"], *kept["bad"]]
 
 
 async def test_a_rejection_skips_what_depends_on_it_and_runs_what_is_meant_for_it(bench: Bench):

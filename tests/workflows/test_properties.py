@@ -18,7 +18,7 @@ from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition, StepType
 from forge.workflows.engine.calling import RunFacts
 from forge.workflows.engine.executing import Ended, Execution
-from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground
+from forge.workflows.engine.ground import MAX_STEP_RUNS, Ground, ScopeFailed
 from forge.workflows.engine.hands import Done, Hands, StepCall, StepError
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
@@ -35,6 +35,7 @@ class World:
     rows: dict[str, StepRow] = field(default_factory=dict[str, StepRow])
     begun: list[str] = field(default_factory=list[str])
     done: Counter[str] = field(default_factory=Counter[str])
+    failure: ScopeFailed | None = None
     writes_left: int = 1_000_000
     running: int = 0
 
@@ -50,6 +51,9 @@ class World:
 
     async def stop(self, _run_id: str) -> None:
         raise AssertionError("nothing was begun here")
+
+    async def keep(self, failed: ScopeFailed) -> None:
+        self.failure = failed
 
     async def do(self, call: StepCall, config: Any) -> Done:
         """Takes a moment, fails now and then if its step says so; the same every time for the same step."""
@@ -76,6 +80,8 @@ class World:
             write=self.write,
             fenced=self.fenced,
             stop=self.stop,
+            keep=self.keep,
+            failure=self.failure,
             rows=dict(self.rows),
         )
 

@@ -13,7 +13,7 @@ from forge.workflows.correcting import Correction
 from forge.workflows.definition.models import Definition, Step, StepType
 from forge.workflows.engine.calling import Kept, RunFacts
 from forge.workflows.engine.executing import Execution
-from forge.workflows.engine.ground import Ground
+from forge.workflows.engine.ground import Ground, ScopeFailed
 from forge.workflows.engine.hands import Done, StepCall
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
@@ -66,6 +66,9 @@ class _Kept:
     async def stop(self, run_id: str) -> None:
         raise RuntimeError("a dry run has begun nothing")
 
+    async def keep(self, failed: ScopeFailed) -> None:
+        """It goes on from nowhere."""
+
 
 async def dry_run(
     definition: Definition, payload: dict[str, JsonValue], samples: Mapping[str, JsonValue]
@@ -86,6 +89,7 @@ async def dry_run(
         write=kept.write,
         fenced=kept.fenced,
         stop=kept.stop,
+        keep=kept.keep,
     )
     about: dict[str, JsonValue] = {"type": "manual", "source": "dry run", "fired_at": now().isoformat()}
     workflow: dict[str, JsonValue] = {

@@ -27,8 +27,9 @@ from forge.workflows import steps_store, store
 from forge.workflows.definition.models import ConcurrencyPolicy, Definition, StepType
 from forge.workflows.engine.calling import Fenced, Kept, RunFacts
 from forge.workflows.engine.executing import Execution
-from forge.workflows.engine.ground import Correct, Ground
+from forge.workflows.engine.ground import Correct, Ground, Keep, ScopeFailed
 from forge.workflows.engine.hands import Hands
+from forge.workflows.engine.linking import Links
 from forge.workflows.engine.pace import Pace, worked_s
 from forge.workflows.engine.recording import Owner, Recorder
 from forge.workflows.engine.rows import StepRow
@@ -123,7 +124,10 @@ class WorkflowKind:
             write=write,
             fenced=self._fenced(owner),
             stop=lambda run_id: means.cancel(context.account_id, run_id, f"run {row.run_id}"),
+            keep=self._keep(owner),
+            failure=ScopeFailed.of(row.failure),
             rows=loaded.steps,
+            links=Links(loaded.steps.values()),
         )
 
     def _fenced(self, owner: Owner) -> Fenced:
@@ -138,6 +142,16 @@ class WorkflowKind:
                 return value
 
         return fenced
+
+    def _keep(self, owner: Owner) -> Keep:
+        @survives_outage
+        async def keep(failed: ScopeFailed) -> None:
+            async with self._database.begin() as tx:
+                if not await still_owned(tx, {owner.run_id: owner.attempt}, patient=True):
+                    raise TakenOver
+                await store.keep_failure(tx, owner.run_id, failed.kept())
+
+        return keep
 
     async def _take_turn(self, context: RunContext, loaded: _Loaded, pace: Pace, cancel: Cancel) -> None:
         """No more runs of a workflow at a time than it says: those that came first go first. What a run is below waits for

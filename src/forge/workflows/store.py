@@ -66,6 +66,7 @@ class RunRow:
     depth: int
     retry_of: str | None
     created_at: datetime
+    failure: JsonValue = None
 
 
 async def insert(tx: Tx, row: WorkflowRow) -> bool:
@@ -153,6 +154,10 @@ async def find_run(tx: Tx, run_id: str) -> RunRow | None:
     found = await tx.execute(sa.select(workflow_runs).where(workflow_runs.c.run_id == run_id))
     row = found.mappings().one_or_none()
     return _run(row) if row else None
+
+
+async def keep_failure(tx: Tx, run_id: str, failure: JsonValue) -> None:
+    await tx.execute(sa.update(workflow_runs).where(workflow_runs.c.run_id == run_id).values(failure=failure))
 
 
 async def find_by_dedupe(tx: Tx, workflow_id: str, key: str) -> str | None:

@@ -55,11 +55,13 @@ workflow_runs = sa.Table(
     sa.Column("depth", sa.Integer, nullable=False),
     sa.Column("retry_of", sa.Text),
     sa.Column("created_at", Utc, nullable=False),
+    sa.Column("failure", Json),
     sa.Index("ix_workflow_runs_workflow_id_created_at", "workflow_id", "created_at", "run_id"),
     sa.Index("ix_workflow_runs_created_at", "created_at", "run_id"),
     sa.UniqueConstraint("workflow_id", "dedupe_key"),
 )
-"""`about`: what `workflow.trigger` is in templates. `dedupe_key`: the same delivery or occurrence starts one run."""
+"""`about`: what `workflow.trigger` is in templates. `dedupe_key`: the same delivery or occurrence starts one run.
+`failure`: that its steps have failed, and with what, while those under `finally` may still be under way."""
 
 workflow_steps = sa.Table(
     "workflow_steps",

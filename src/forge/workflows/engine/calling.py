@@ -16,6 +16,7 @@ from forge.store.engine import Tx
 from forge.workflows import steps_store
 from forge.workflows.definition.models import Step
 from forge.workflows.engine.hands import Begin
+from forge.workflows.engine.linking import Links
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 from forge.workflows.expressions.marks import SecretMarks
@@ -48,6 +49,7 @@ class LiveCall:
     write: Write
     fenced: Fenced
     secrets: SecretMarks
+    links: Links = field(default_factory=Links)
     works: bool = True
     waited_s: float = 0.0
     timer: asyncio.Timeout | None = None
@@ -123,6 +125,7 @@ class LiveCall:
         await self._move(status=StepStatus.RUNNING, note="")
 
     async def link(self, run_id: str) -> None:
+        self.links.add(self.key, run_id)
         if self.row.summary.linked_run_id != run_id:
             await self._move(linked_run_id=run_id)
 

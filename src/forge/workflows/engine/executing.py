@@ -35,11 +35,7 @@ class Execution:
 
     async def run(self) -> Ended:
         scope = Scope(self._ground, self._graph, self._names)
-        failure: ScopeFailed | None = None
-        try:
-            await self._within_time(scope)
-        except ScopeFailed as failed:
-            failure = failed
+        failure = await self._carry_out(scope)
         if self._graph.final is not None:
             failure = await self._finally(self._graph.final, scope, failure)
         if failure is not None:
@@ -48,6 +44,21 @@ class Execution:
             return Ended(self._output(scope))
         except ForgeError as error:
             return Ended(None, ScopeFailed("outputs", Problem.of(error)))
+
+    async def _carry_out(self, scope: Scope) -> ScopeFailed | None:
+        """Once it has failed it stays so, whatever restarts happen: what is done finally may have told of it."""
+        failure = self._ground.failure
+        if failure is not None:
+            scope.recall()
+        else:
+            try:
+                await self._within_time(scope)
+            except ScopeFailed as failed:
+                failure = failed
+                await self._ground.keep(failed)
+        if failure is not None:
+            await self._stop_runs_of(self._graph)
+        return failure
 
     async def _within_time(self, scope: Scope) -> None:
         work, pace = asyncio.ensure_future(scope.run()), self._ground.pace
@@ -73,9 +84,15 @@ class Execution:
         try:
             await scope.run()
         except ScopeFailed as failed:
+            await self._stop_runs_of(graph)
             return failure or failed
         before.steps.update(scope.steps)
         return failure
+
+    async def _stop_runs_of(self, graph: Graph) -> None:
+        """Of steps that were ended in the middle."""
+        for step_id in graph.nodes:
+            await self._ground.stop_runs_of(step_id)
 
     def _output(self, scope: Scope) -> JsonValue:
         if not self._definition.outputs:

@@ -12,6 +12,7 @@ from forge.workflows.correcting import Correction
 from forge.workflows.definition.models import Step
 from forge.workflows.engine.calling import Fenced, RunFacts, Write
 from forge.workflows.engine.hands import Hands, StepCall
+from forge.workflows.engine.linking import Links
 from forge.workflows.engine.pace import Pace
 from forge.workflows.engine.rows import StepRow
 
@@ -41,6 +42,21 @@ class ScopeFailed(Exception):
         super().__init__(problem.message)
         self.title = title
         self.problem = problem
+
+    @classmethod
+    def of(cls, kept: JsonValue) -> "ScopeFailed | None":
+        match kept:
+            case {"title": str(title), "problem": problem}:
+                return cls(title, Problem.model_validate(problem))
+            case _:
+                return None
+
+    def kept(self) -> JsonValue:
+        return {"title": self.title, "problem": self.problem.model_dump(mode="json")}
+
+
+Keep = Callable[[ScopeFailed], Awaitable[None]]
+"""Writes down that the steps of the run have failed."""
 
 
 MAX_STEP_RUNS = 10_000
@@ -83,9 +99,18 @@ class Ground:
     write: Write
     fenced: Fenced
     stop: Stop
+    keep: Keep
+    failure: ScopeFailed | None = None
+    """Of an earlier attempt of the run: its steps had failed."""
     rows: Mapping[str, StepRow] = field(default_factory=dict[str, StepRow])
     """Of an earlier attempt of the run, by key."""
     tally: Tally = field(default_factory=Tally)
+    links: Links = field(default_factory=Links)
+
+    async def stop_runs_of(self, key: str) -> None:
+        """What a step that failed, or did not come to its end, has begun."""
+        for run_id in self.links.take(key):
+            await self.stop(run_id)
 
 
 Variables = Callable[[], dict[str, JsonValue]]

@@ -78,10 +78,10 @@ class Scope:
         for step_id, node in self._graph.nodes.items():
             row = self._ground.rows.get(self._prefix + step_id)
             if row is not None and fails_run(node.step, row):
-                self._recall()
+                self.recall()
                 self._raise(node.step, row)
 
-    def _recall(self) -> None:
+    def recall(self) -> None:
         """What was settled before the process died, for the steps under `finally`."""
         for step_id in self._graph.nodes:
             row = self._ground.rows.get(self._prefix + step_id)

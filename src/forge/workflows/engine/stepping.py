@@ -30,6 +30,7 @@ from forge.workflows.expressions.marks import SecretMarks
 from forge.workflows.models import (
     MAX_OUTPUT,
     Attempt,
+    LogLine,
     StepStatus,
     StepSummary,
     WorkflowStepLogged,
@@ -47,6 +48,7 @@ ONCE = RetryPolicy(max_attempts=1)
 class _Failure:
     problem: Problem
     cost_micros: int = 0
+    logs: tuple[LogLine, ...] = ()
 
 
 class Stepping:
@@ -58,6 +60,8 @@ class Stepping:
         self._hand = hand
         self._retry = ONCE if step.type is StepType.LOOP else step.retry or ONCE
         self._marks = SecretMarks()
+        self._told = 0
+        """How many lines of what it logged are in the run's stream."""
 
     async def run(self) -> StepRow:
         """The step as it is settled. It goes on from where it was when its process died."""
@@ -75,7 +79,7 @@ class Stepping:
 
     async def skip(self, why: str) -> StepRow:
         row = _new_row(self._step, self._key)
-        return await self._settle(row.moved(status=StepStatus.SKIPPED, note=why, finished_at=now()))
+        return await self._write(row.moved(status=StepStatus.SKIPPED, note=why, finished_at=now()))
 
     async def _try_until_settled(self, row: StepRow) -> StepRow:
         if row.status is StepStatus.RETRYING:
@@ -83,9 +87,9 @@ class Stepping:
         while True:
             row, ended = await self._attempt(row)
             if isinstance(ended, Done):
+                self._ground.links.take(self._key)
                 return await self._complete(row, ended)
-            if row.summary.linked_run_id is not None:  # it may go on although nobody waits for it any more
-                await self._ground.stop(row.summary.linked_run_id)
+            await self._ground.stop_runs_of(self._key)
             delay_s = delay_after(self._retry, row.summary.attempt, ended.problem)
             if delay_s is None:
                 return await self._fail(row, ended.problem)
@@ -104,8 +108,7 @@ class Stepping:
             call.row = replace(row, input=self._marks.shown(_given(config)))
             ended: Done | _Failure = _checked(await self._do(call, config))
         except StepError as error:
-            ended = _Failure(_hidden(self._marks, error.problem), error.cost_micros)
-            call.row = call.row.logged(*error.logs)
+            ended = _Failure(_hidden(self._marks, error.problem), error.cost_micros, error.logs)
         except ForgeError as error:
             ended = _Failure(_hidden(self._marks, Problem.of(error)))
         except Exception as error:
@@ -122,7 +125,8 @@ class Stepping:
             cost_micros=ended.cost_micros,
         )
         past = call.row.attempts[:-1] if upcoming else call.row.attempts
-        row = replace(call.row, attempts=(*past, attempt), ticket=None)
+        self._told = len(call.row.logs)
+        row = replace(call.row.logged(*ended.logs), attempts=(*past, attempt), ticket=None)
         cost = row.summary.cost_micros + ended.cost_micros
         return row.moved(cost_micros=cost, note=""), ended
 
@@ -180,6 +184,7 @@ class Stepping:
             write=self._ground.write,
             fenced=self._ground.fenced,
             secrets=self._marks,
+            links=self._ground.links,
             works=self._step.type not in RESTING,
         )
 
@@ -203,8 +208,7 @@ class Stepping:
         last = row.attempts[-1].model_copy(update={"retry_in_s": delay_s})
         row = replace(row, attempts=(*row.attempts[:-1], last, upcoming))
         row = row.moved(status=StepStatus.RETRYING, error=last.error, finished_at=now())
-        await self._ground.write(row, (WorkflowStepMoved(step=row.summary),))
-        return row
+        return await self._write(row)
 
     async def _pause(self, row: StepRow) -> StepRow:
         """Counted from when it failed, whatever restarts happen meanwhile."""
@@ -215,15 +219,15 @@ class Stepping:
         return row.moved(attempt=row.attempts[-1].number, finished_at=None, error=None)
 
     async def _complete(self, row: StepRow, done: Done) -> StepRow:
-        row = replace(row.logged(*done.logs), output=self._marks.shown(done.output))
-        return await self._settle(row.moved(status=StepStatus.COMPLETED, finished_at=now()), new_logs=done)
+        row = replace(row, output=self._marks.shown(done.output))
+        return await self._write(row.moved(status=StepStatus.COMPLETED, finished_at=now()))
 
     async def _fail(self, row: StepRow, problem: Problem) -> StepRow:
-        return await self._settle(row.moved(status=StepStatus.FAILED, error=problem, finished_at=now()))
+        return await self._write(row.moved(status=StepStatus.FAILED, error=problem, finished_at=now()))
 
-    async def _settle(self, row: StepRow, *, new_logs: Done | None = None) -> StepRow:
-        moved = WorkflowStepMoved(step=row.summary)
-        lines = list(new_logs.logs) if new_logs else []
+    async def _write(self, row: StepRow) -> StepRow:
+        """With what it logged in the end, which nobody has heard of yet."""
+        moved, lines = WorkflowStepMoved(step=row.summary), list(row.logs[self._told :])
         facts = (WorkflowStepLogged(key=row.key, lines=lines), moved) if lines else (moved,)
         await self._ground.write(row, facts)
         return row
