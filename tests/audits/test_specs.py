@@ -150,3 +150,7 @@ def test_any_bytes_are_a_spec_or_a_problem(data: bytes):
     for suffix in (".yaml", ".json"):
         spec = SPECS(suffix, data)
         assert (spec.problem is None) or spec.routes == ()
+
+
+def test_a_document_that_takes_too_much_cannot_be_read():
+    assert SPECS.unreadable() == Spec(problem="reading it takes too much")

@@ -48,6 +48,10 @@ class SpecReader:
         except Unreadable as error:
             return Spec(problem=error.problem, problem_line=error.line)
 
+    def unreadable(self) -> Spec:
+        """Of a document that takes more than any may."""
+        return Spec(problem="reading it takes too much")
+
 
 SPECS = SpecReader()
 
