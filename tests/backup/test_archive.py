@@ -9,6 +9,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from tests.support.somebody import somebody
 
 from forge.backup.archive import create_archive, read_archive
 from forge.backup.data_files import add_data_files, is_kept
@@ -23,14 +24,15 @@ ODD = os.fsdecode(b"odd-\xff\\name")
 def write(path: Path, data_dir: Path) -> Manifest:
     database = DatabaseCopy(kind="sqlite", revision="0001")
     with create_archive(path) as writer:
-        restless = add_data_files(writer, data_dir, path.parent)
+        gaps = add_data_files(writer, data_dir, path.parent)
         about = Manifest(
             forge="1",
             made_at=now(),
             database=database,
             vault_key_hash=None,
             has_vault_key=False,
-            restless=restless,
+            restless=gaps.restless,
+            unreadable=gaps.unreadable,
         )
         return writer.finish(about)
 
@@ -167,6 +169,30 @@ def test_a_file_that_never_holds_still_is_in_and_named(data_dir: Path, tmp_path:
         writing.join()
     assert manifest.restless == ["busy"]
     assert read_archive(tmp_path / "a.tar.gz") == manifest
+
+
+def test_what_may_not_be_read_is_named_and_everything_else_is_in():
+    with somebody() as home:
+        (home / "data" / "closed").mkdir(parents=True)
+        (home / "data" / "closed" / "inside").write_text("never seen")
+        (home / "data" / "open").write_text("kept")
+        (home / "data" / "sealed").write_text("never seen")
+        (home / "data" / "closed").chmod(0)
+        (home / "data" / "sealed").chmod(0)
+        manifest = write(home / "a.tar.gz", home / "data")
+        assert manifest.unreadable == ["closed", "sealed"]
+        assert [entry.path for entry in manifest.entries] == ["data/closed", "data/open"]
+        assert read_archive(home / "a.tar.gz") == manifest
+        (home / "data" / "closed").chmod(0o700)
+
+
+def test_a_backup_that_fails_of_something_else_does_not_blame_its_target(data_dir: Path, tmp_path: Path):
+    spool = tmp_path / "gone"
+    with (
+        pytest.raises(Unavailable, match=f"could not be made: {spool}"),
+        create_archive(tmp_path / "a.tar.gz"),
+    ):
+        spool.read_bytes()
 
 
 def test_a_backup_that_cannot_be_written_leaves_nothing(data_dir: Path, tmp_path: Path):

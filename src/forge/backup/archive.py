@@ -85,10 +85,19 @@ def create_archive(path: Path) -> Generator[Writer]:
         finally:
             draft.unlink()
     except OSError as error:
-        raise Unavailable(
-            f"The backup could not be written to {path}: {error.strerror or error}.",
+        raise _failed(path, draft, error) from error
+
+
+def _failed(path: Path, draft: Path, error: OSError) -> Unavailable:
+    why = error.strerror or str(error)
+    if error.filename is None or str(error.filename) in {str(path), str(draft)}:
+        return Unavailable(
+            f"The backup could not be written to {path}: {why}.",
             hint="Nothing was left behind. Choose a place with more room, or one you may write to.",
-        ) from error
+        )
+    return Unavailable(
+        f"The backup could not be made: {error.filename}: {why}.", hint="Nothing was left behind."
+    )
 
 
 def read_archive(path: Path, sink: Sink | None = None) -> Manifest:

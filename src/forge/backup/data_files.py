@@ -6,6 +6,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -36,41 +37,61 @@ NOT_KEPT_BEGINNINGS = ("forge.db", "restore-", "before-restore-", ".vault.key.",
 """Of names at the top: the database has a way of its own, with the copies that were made before migrations."""
 
 
+@dataclass(frozen=True)
+class Gaps:
+    """What is not in the archive as it is on the disk: see `Manifest`."""
+
+    restless: list[str] = field(default_factory=list[str])
+    unreadable: list[str] = field(default_factory=list[str])
+
+    @contextlib.contextmanager
+    def noting(self, path: PurePosixPath) -> Generator[None]:
+        """One file that is closed to us must not cost the backup of all others."""
+        try:
+            yield
+        except PermissionError as error:
+            if error.filename is None:  # not of opening it, but of writing what it holds
+                raise
+            self.unreadable.append(shown(str(path)))
+
+
 def is_kept(path: PurePosixPath) -> bool:
     return str(path) not in NOT_KEPT and not path.parts[0].startswith(NOT_KEPT_BEGINNINGS)
 
 
-def add_data_files(writer: Writer, data_dir: Path, spool_dir: Path) -> list[str]:
-    """Everything that is kept; says what did not hold still. What is removed meanwhile is not missed."""
-    restless: list[str] = []
-    for path in _walk(data_dir, PurePosixPath()):
+def add_data_files(writer: Writer, data_dir: Path, spool_dir: Path) -> Gaps:
+    """Everything that is kept. What is removed meanwhile is not missed."""
+    gaps = Gaps()
+    for path in _walk(data_dir, PurePosixPath(), gaps):
         name = f"{DATA}/{path}"
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        with gaps.noting(path), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = (data_dir / path).lstat()
             if stat.S_ISLNK(found.st_mode):
                 writer.add_link(name, os.readlink(data_dir / path))  # noqa: PTH115  # as bytes that need not be a path
             elif stat.S_ISDIR(found.st_mode):
                 writer.add_folder(name, mode=stat.S_IMODE(found.st_mode))
             elif stat.S_ISREG(found.st_mode) and _add_file(writer, name, data_dir / path, spool_dir):
-                restless.append(shown(str(path)))
-    return restless
+                gaps.restless.append(shown(str(path)))
+    return gaps
 
 
-def _walk(data_dir: Path, folder: PurePosixPath) -> Iterator[PurePosixPath]:
+def _walk(data_dir: Path, folder: PurePosixPath, gaps: Gaps) -> Iterator[PurePosixPath]:
     """Folders before what is in them. Of git, `objects` comes last: what a name refers to was written before the name,
     so that every commit that is named in the copy is in it as well."""
-    try:
-        with os.scandir(data_dir / folder) as found:
-            entries = sorted(found, key=lambda entry: (entry.name == "objects", entry.name))
-    except (FileNotFoundError, NotADirectoryError):
-        return
+    entries: list[os.DirEntry[str]] = []
+    with (
+        gaps.noting(folder),
+        contextlib.suppress(FileNotFoundError, NotADirectoryError),
+        os.scandir(data_dir / folder) as found,
+    ):
+        entries = sorted(found, key=lambda entry: (entry.name == "objects", entry.name))
     for entry in entries:
         path = folder / entry.name
         if not is_kept(path):
             continue
         yield path
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(data_dir, path)
+            yield from _walk(data_dir, path, gaps)
 
 
 def _add_file(writer: Writer, name: str, path: Path, spool_dir: Path) -> bool:

@@ -32,7 +32,7 @@ def make_backup(settings: Settings, target: Path, say: Say, *, with_vault_key: b
         say("Copying the database …")
         database = _add_database(writer, settings, Path(folder))
         say("Copying files …")
-        restless = add_data_files(writer, settings.data_dir, Path(folder))
+        gaps = add_data_files(writer, settings.data_dir, Path(folder))
         if key is not None and with_vault_key:
             writer.add_bytes(VAULT_KEY, key.get_secret_value().hex().encode() + b"\n")
         manifest = Manifest(
@@ -41,7 +41,8 @@ def make_backup(settings: Settings, target: Path, say: Say, *, with_vault_key: b
             database=database,
             vault_key_hash=hash_bytes(key.get_secret_value()) if key else None,
             has_vault_key=with_vault_key,
-            restless=restless,
+            restless=gaps.restless,
+            unreadable=gaps.unreadable,
         )
         return writer.finish(manifest)
 

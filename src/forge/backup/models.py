@@ -65,6 +65,8 @@ class Manifest(BaseModel):
     has_vault_key: bool
     restless: list[str] = []
     """Files that did not hold still: each is in here as it was at some moment while it was written to."""
+    unreadable: list[str] = []
+    """Files and folders that Forge may not read: they are not in here, or only in name."""
     entries: list[Entry] = []
     """Every member but this one."""
 

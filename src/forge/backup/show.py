@@ -77,6 +77,8 @@ def print_restored(settings: Settings, done: Restored, *, as_json: bool) -> None
 def _warn_of_gaps(manifest: Manifest) -> None:
     if manifest.restless:
         _warn(f"written to all the while, and copied as they were at some moment: {_few(manifest.restless)}.")
+    if manifest.unreadable:
+        _warn(f"closed to this user, and not in the backup: {_few(manifest.unreadable)}.")
     _warn_of_outside(manifest)
 
 
