@@ -13,12 +13,13 @@ from tests.conftest import NewDatabase
 from tests.support.chaos import account_for, answer_gates, start_runs, unfinished
 from tests.support.postgres import Postgres
 from tests.support.server import Server, wait_until
+from tests.support.somebody import somebody
 from tests.support.terminal import Terminal
 
 from forge.accounts.vault import Vault
 from forge.accounts.vault_key import vault_key_from_file
 from forge.backup import postgresql_load
-from forge.backup.placing import UNFINISHED
+from forge.backup.placing import UNFINISHED, UNPACKING
 from forge.kernel.lock import DirectoryLock
 from forge.store.engine import Store
 
@@ -275,6 +276,41 @@ def test_a_restore_that_was_killed_is_named_at_the_start_and_finished_by_the_nex
             )
             assert found == [(7,)]
     assert instant > 5
+
+
+def test_a_restore_with_closed_folders_can_be_done_again_wherever_it_was_killed(
+    new_database: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Modes are set before anything is put in place, and what is in a read-only folder cannot simply be removed."""
+    old, packed = (
+        House(tmp_path / "old", new_database("sqlite", tmp_path / "old")),
+        tmp_path / "backup.tar.gz",
+    )
+    _make_closed(old.data_dir / "workspaces")
+    assert old.terminal("backup", str(packed)).code == 0
+    whole = packed.read_bytes()
+    with somebody() as home:
+        archive = home / packed.name
+        archive.write_bytes(whole)
+        instant = 0
+        is_over = False
+        while not is_over:
+            instant += 1
+            place = home / f"place-{instant}"
+            _make_closed(place / UNPACKING / "data")
+            is_over = _killed_after(instant, place, archive, monkeypatch)
+            if not is_over:
+                said = Terminal(place)("restore", str(archive), "--replace")
+                assert said.code == 0, said.err
+            assert (place / "workspaces" / "closed" / "file").read_text() == "in it"
+            assert not (place / UNPACKING).exists()
+        assert instant > 3
+
+
+def _make_closed(folder: Path) -> None:
+    (folder / "closed").mkdir(parents=True)
+    (folder / "closed" / "file").write_text("in it")
+    (folder / "closed").chmod(0o555)
 
 
 class Killed(BaseException):

@@ -3,12 +3,12 @@ directory says that a restore is unfinished, no Forge starts on it, and the next
 
 import json
 import os
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from forge.backup.models import VAULT_KEY
+from forge.kernel.removing import remove_tree
 from forge.store.schema import unfinished_restore
 
 UNPACKING = "restore-unpacking"
@@ -69,7 +69,7 @@ class Placing:
     def _remove_half(self) -> None:
         for path in _old(self._data_dir):
             if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
+                remove_tree(path)
             else:
                 path.unlink()
 

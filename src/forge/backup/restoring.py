@@ -1,6 +1,5 @@
 """Restores a backup: unpacked and compared first, put in place afterwards; until then nothing is changed."""
 
-import shutil
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from forge.errors import Conflict, Invalid, Unavailable
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_bytes
 from forge.kernel.lock import DirectoryLock, LockHeld
+from forge.kernel.removing import clear_away, remove_tree
 from forge.runs.engine_tables import newest_engine_revision
 from forge.store.schema import revisions
 
@@ -39,8 +39,9 @@ def restore(
     with _alone(settings.data_dir):
         _check_free(settings, replace=replace)
         staging = settings.data_dir / UNPACKING
-        shutil.rmtree(staging, ignore_errors=True)
         try:
+            if staging.exists():
+                remove_tree(staging)
             say("Unpacking and comparing …")
             manifest = _unpack(settings, archive, staging)
             if without_secrets:
@@ -54,7 +55,8 @@ def restore(
                 hint="Make room, and do it again: forge restore FILE",
             ) from error
         finally:
-            shutil.rmtree(staging, ignore_errors=True)
+            if staging.exists():
+                clear_away(staging, "what was unpacked of the backup")
 
 
 @contextmanager
@@ -89,9 +91,9 @@ def _check_free(settings: Settings, *, replace: bool) -> None:
 def _unpack(settings: Settings, archive: Path, staging: Path) -> Manifest:
     unpacking = Unpacking(staging)
     manifest = read_archive(archive, unpacking)
+    _check_fits(settings, manifest)
     unpacking.finish()
     (staging / DATA).mkdir(mode=0o700, exist_ok=True)
-    _check_fits(settings, manifest)
     return manifest
 
 
