@@ -18,8 +18,9 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from tests.support.engine import PATIENCE_S, kind, open_engine
 
-from forge.runs.attempt import Retry, StepInfo
+from forge.runs.attempt import Call, Retry, StepInfo
 from forge.runs.context import RunContext
+from forge.runs.ending import wait_for_end
 from forge.runs.models import RunStatus
 from forge.store import outage
 from forge.store.engine import Store
@@ -61,6 +62,33 @@ async def test_no_statement_of_a_run_is_lost_with_the_connection(store: Store, l
         ended = await engine.finished((await engine.start("parent")).id)
     assert (ended.status, ended.output, ended.error) == (RunStatus.COMPLETED, 3, None)
     assert [statement for statement in lost if statement.startswith("INSERT INTO runs")]
+
+
+async def test_a_step_that_finds_the_database_away_is_tried_again_whatever_its_retries_say(
+    store: Store, lost: set[str]
+):
+    async def look(step: StepInfo, word: str) -> list[Any]:
+        async with store.read() as tx:
+            return [(await tx.execute(sa.text(f"SELECT '{word}'"))).scalar_one(), step.attempt]
+
+    async def looking(context: RunContext, given: Any) -> Any:
+        inside_a_run.set(True)
+        beside = await context.parallel([Call("look", look, ("beside",))])
+        return [await context.step("look", look, "alone"), *(outcome.value for outcome in beside)]
+
+    async with open_engine(store, kind("looking", looking)) as engine:
+        ended = await engine.finished((await engine.start("looking")).id)
+        problems = [fact.data["error"] for fact in await engine.history(ended.id) if fact.data.get("error")]
+    assert (ended.status, ended.output) == (RunStatus.COMPLETED, [["alone", 2], ["beside", 2]])
+    assert {problem["message"] for problem in problems} == {"The database was away."}
+
+
+async def test_whoever_waits_for_the_end_of_a_run_waits_for_the_database_too(store: Store, lost: set[str]):
+    async with open_engine(store, kind("seven", give_seven)) as engine:
+        run = await engine.start("seven")
+        inside_a_run.set(True)
+        ended = await wait_for_end(store, engine.events, run.id)
+    assert (ended.output, bool(lost)) == (7, True)
 
 
 @pytest.fixture

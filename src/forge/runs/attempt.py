@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbos import DBOS
+from sqlalchemy.exc import SQLAlchemyError
 
 from forge.errors import DiskFull, ForgeError
 from forge.kernel.clock import now
 from forge.runs.journal import Journal, Told
 from forge.runs.models import Problem, StepFinished, StepStarted
 from forge.runs.store import RunRow
-from forge.store.engine import is_disk_full
+from forge.store.engine import is_disk_full, is_outage
+from forge.store.outage import LONGEST_RETRY_S
 from forge.telemetry import Tracing, bind
 
 log = logging.getLogger(__name__)
 
 SHORT_S = 0.05
+DATABASE_AWAY = "database_away"
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Call:
         error = outcome.error
         if error is None or not error.retryable:
             return None
+        if error.code == DATABASE_AWAY:  # that makes a run wait, however often its steps are tried
+            return min(float(attempt), LONGEST_RETRY_S)
         return self.retry.delay_after(attempt, error.retry_after_s or 0.0)
 
 
@@ -183,5 +188,9 @@ async def _outcome(step: StepInfo, call: Call) -> Outcome:
     except Exception as error:
         if is_disk_full(error):
             return Outcome(error=Problem.of(DiskFull()))
+        if isinstance(error, SQLAlchemyError) and is_outage(error):
+            log.warning("step %s of run %s waits for the database: %s", call.name, step.run_id, error)
+            away = Problem(code=DATABASE_AWAY, message="The database was away.", retryable=True)
+            return Outcome(error=away)
         log.exception("step %s of run %s failed", call.name, step.run_id)
         return Outcome(error=Problem.defect(error))

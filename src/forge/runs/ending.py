@@ -10,6 +10,7 @@ from forge.store.outage import survives_outage
 _ENDS = frozenset({RunCompleted.type, RunFailed.type, RunCancelled.type})
 
 
+@survives_outage
 async def wait_for_end(database: Store, events: EventLog, run_id: str) -> Run:
     """The run as it ended. Whoever waits may be interrupted and wait again: nothing is missed."""
     async with events.news(run_stream(run_id)) as batches:
@@ -21,7 +22,6 @@ async def wait_for_end(database: Store, events: EventLog, run_id: str) -> Run:
     raise RuntimeError(f"the stream of run {run_id} ended before the run")
 
 
-@survives_outage
 async def _read(database: Store, run_id: str) -> Run:
     async with database.read() as tx:
         row = await store.find_run(tx, run_id)
