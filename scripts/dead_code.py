@@ -60,13 +60,9 @@ CALLED_BY_OTHERS = [
     "process_result_value",
 ]
 
-# Finished and tested here, first called by what is built on it next: the model gateway asks the vault for keys, and
-# features change their tables from runs, builds ask for the state of their files, and auditors only read.
-AWAITED = ["resolve", "transact", "walk", "tree_hash", "diff", "reader_tools"]
-
 
 def main() -> int:
-    vulture = Vulture(ignore_names=CALLED_BY_OTHERS + AWAITED, ignore_decorators=REGISTERED_BY)
+    vulture = Vulture(ignore_names=CALLED_BY_OTHERS, ignore_decorators=REGISTERED_BY)
     vulture.scavenge([str(ROOT / "src")])
     dead = [item for item in vulture.get_unused_code(min_confidence=LIKELY) if item.typ in ASKED_ABOUT]
     for item in dead:

@@ -58,11 +58,6 @@ class Git:
         async with self._alone() as git:
             return await _head(git)
 
-    async def tree_hash(self) -> str:
-        """Of everything that is there now and not ignored."""
-        async with self._alone() as git:
-            return await self._stage(git)
-
     async def status(self) -> list[Change]:
         """What differs from the head."""
         async with self._alone() as git:

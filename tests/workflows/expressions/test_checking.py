@@ -24,10 +24,9 @@ def test_methods_and_variables_of_loops_are_no_references():
     assert check_expression("[1].map(x, x) == x | default([])") == (Reference(("x",)),)
 
 
-def test_a_reference_knows_its_place_and_whether_it_may_miss():
+def test_a_reference_knows_its_place():
     first, second = check_template("Dear {{ inputs.who }},\n{{ 1 + trigger.n | default(2) }}")
-    assert (first.column, first.may_miss) == (9, False)
-    assert (second.column, second.may_miss) == (31, True)
+    assert (first.column, second.column) == (9, 31)
 
 
 def test_secrets_are_references_of_templates():

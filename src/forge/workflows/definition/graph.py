@@ -74,17 +74,6 @@ class Graph:
                 found[source].append(node.step.id)
         return found
 
-    def upstream(self, step_id: str) -> set[str]:
-        """All that is settled before this step begins, in its scope."""
-        found: set[str] = set()
-        open_ones = list(self.nodes[step_id].sources)
-        while open_ones:
-            source = open_ones.pop()
-            if source not in found:
-                found.add(source)
-                open_ones += self.nodes[source].sources
-        return found
-
 
 def chosen_by(step: Step) -> Sequence[str]:
     """The steps this one may choose."""

@@ -378,9 +378,6 @@ class Definition(Part):
 
     model_config = ConfigDict(populate_by_name=True)
 
-    def step(self, step_id: str) -> Step:
-        return next(step for step in self.steps if step.id == step_id)
-
     def as_json(self) -> dict[str, Any]:
         """In its one form: every field with a value, under the names of the format."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 from forge.workflows.expressions.evaluating import SECRETS, Ready, read
 from forge.workflows.expressions.filling import Placeholder, read_template
-from forge.workflows.expressions.slots import Use
 
 
 @dataclass(frozen=True)
@@ -14,8 +13,6 @@ class Reference:
     path: tuple[str, ...]
     column: int = field(default=1, compare=False)
     """Where it stands in the text; the first character is 1."""
-    may_miss: bool = field(default=False, compare=False)
-    """The expression says itself what happens when it is missing."""
 
 
 def check_expression(text: str) -> tuple[Reference, ...]:
@@ -36,7 +33,4 @@ def _inside(placeholder: Placeholder) -> tuple[Reference, ...]:
 
 
 def _references(ready: Ready, start: int) -> tuple[Reference, ...]:
-    return tuple(
-        Reference(tuple(map(str, slot.path)), start + slot.column, slot.use in (Use.OR_NULL, Use.IS_THERE))
-        for slot in ready.parsed.slots
-    )
+    return tuple(Reference(tuple(map(str, slot.path)), start + slot.column) for slot in ready.parsed.slots)

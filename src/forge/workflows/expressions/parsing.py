@@ -39,7 +39,7 @@ def parse(text: str, start: int = 0, *, closed: bool = False, doubles: bool = Fa
     parser = _Parser(tokens, doubles=doubles)
     source = parser.read()
     used = frozenset(parser.functions)
-    return Parsed(source, tuple(parser.slots.values()), used, has_macros=parser.macros > 0), end
+    return Parsed(source, tuple(parser.slots.values()), used), end
 
 
 @dataclass

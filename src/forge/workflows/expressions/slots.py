@@ -32,7 +32,6 @@ class Parsed:
     """In CEL, with a variable for each slot."""
     slots: tuple[Slot, ...]
     functions: frozenset[str]
-    has_macros: bool
 
     @property
     def only(self) -> Slot | None:
