@@ -15,6 +15,7 @@ from forge.kernel.background import in_background
 from forge.workflows.models import TriggerType
 from forge.workflows.triggers import roots as roots_module
 from forge.workflows.triggers import watch_thread
+from forge.workflows.triggers import watching as watching_module
 from forge.workflows.triggers.bursts import LONGEST_S, QUIET_S, Bursts, Change
 from forge.workflows.triggers.roots import Root, look_at
 from forge.workflows.triggers.watch_thread import fits
@@ -206,6 +207,31 @@ async def test_too_many_files_are_refused(
             return "too many files" in str((await house.view(workflow_id)).error)
 
         await eventually(is_said)
+
+
+async def test_a_folder_that_cannot_be_watched_is_told_once_until_it_can(
+    house: House, inbox: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(watch_thread, "MAX_FILES", 3)
+    monkeypatch.setattr(watching_module, "AGAIN_S", 0.05)
+    monkeypatch.setattr(watching_module, "PAUSE_S", 0.02)
+    begin, begun = watch_thread.WatchThread.begin, list[watch_thread.WatchThread]()
+    monkeypatch.setattr(watch_thread.WatchThread, "begin", lambda self: (begun.append(self), begin(self)))
+    for number in range(5):
+        (inbox / str(number)).write_text("1")
+    workflow_id = await house.save(trigger(inbox))
+    async with watching(house, tmp_path / "data", watches=0):
+
+        async def is_tried_again() -> bool:
+            return len(begun) > 4
+
+        async def is_well() -> bool:
+            return (await house.view(workflow_id)).error is None
+
+        await eventually(is_tried_again)
+        assert len(await house.told("workflow.refused")) == 1
+        monkeypatch.setattr(watch_thread, "MAX_FILES", 5)
+        await eventually(is_well)
 
 
 @pytest.mark.parametrize("path", ["/", "/proc/self", "/sys", "/dev/shm", "/no/such/place"])

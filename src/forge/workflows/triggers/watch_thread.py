@@ -37,7 +37,13 @@ class Failed:
     reason: str
 
 
-Tell = Callable[[Changed | Failed], None]
+@dataclass(frozen=True)
+class Watching:
+    """Nothing is missed from now on."""
+
+
+Heard = Changed | Failed | Watching
+Tell = Callable[[Heard], None]
 
 
 @dataclass
@@ -83,6 +89,8 @@ class WatchThread:
         ):
             if self._bursts is None:  # it watches now, so that nothing is missed between looking and watching
                 self._bursts = self._look()
+                if self._bursts is not None:
+                    self.tell(Watching())
             if (bursts := self._bursts) is None:
                 return
             at = time.monotonic()

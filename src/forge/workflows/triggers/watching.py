@@ -24,7 +24,7 @@ from forge.workflows.triggers.firing import Firing
 from forge.workflows.triggers.launching import Launch, unclear, wants
 from forge.workflows.triggers.roots import Looked, Root, look_at
 from forge.workflows.triggers.store import TriggerRow
-from forge.workflows.triggers.watch_thread import Changed, Failed, FileChange, WatchThread
+from forge.workflows.triggers.watch_thread import Failed, FileChange, Heard, Watching, WatchThread
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +48,8 @@ class Watch:
     problem: str | None = None
     is_told: bool = False
     """Its problem, or that there is none."""
+    failure: str | None = None
+    """Why it could not be watched the last time, until it can."""
     failed_at: float = 0.0
     minute: float = 0.0
     started: int = 0
@@ -60,8 +62,8 @@ class FileWatcher:
     own_dir: Path
     clock: Callable[[], datetime] = field(default=now)
     _watches: dict[Key, Watch] = field(default_factory=dict[Key, Watch], init=False)
-    _heard: "asyncio.Queue[tuple[Key, Changed | Failed]]" = field(
-        default_factory=lambda: asyncio.Queue[tuple[Key, Changed | Failed]](), init=False
+    _heard: "asyncio.Queue[tuple[Key, Heard]]" = field(
+        default_factory=lambda: asyncio.Queue[tuple[Key, Heard]](), init=False
     )
 
     async def watch_on(self) -> None:
@@ -105,7 +107,7 @@ class FileWatcher:
     def _keep(self, key: Key, watch: Watch, looked: Looked) -> None:
         if watch.failed_at and time.monotonic() - watch.failed_at < AGAIN_S and watch.roots == looked.roots:
             return
-        _set_problem(watch, looked.problem)
+        _set_problem(watch, looked.problem or watch.failure)
         if watch.thread is not None and watch.roots == looked.roots:
             return
         before = frozenset(watch.thread.known) if watch.thread is not None else None
@@ -118,7 +120,7 @@ class FileWatcher:
             )
             watch.thread.begin()
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, key: Key, heard: Changed | Failed) -> None:
+    def _tell(self, loop: asyncio.AbstractEventLoop, key: Key, heard: Heard) -> None:
         """From the thread of a watch, which may outlive the loop by a moment."""
         if not loop.is_closed():
             loop.call_soon_threadsafe(self._heard.put_nowait, (key, heard))
@@ -133,8 +135,12 @@ class FileWatcher:
             async with self.launch.database.begin() as tx:
                 await store.change(tx, watch.row, error=None)
 
-    async def _answer(self, watch: Watch, heard: Changed | Failed) -> None:
+    async def _answer(self, watch: Watch, heard: Heard) -> None:
+        if isinstance(heard, Watching):
+            watch.failure = None
+            return
         if isinstance(heard, Failed):
+            watch.failure = heard.reason
             _set_problem(watch, heard.reason)
             _stop(watch)
             watch.failed_at = time.monotonic()
