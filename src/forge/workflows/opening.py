@@ -1,7 +1,7 @@
 """Puts the parts of workflows together: their runs before there are runs, what people use after."""
 
 from collections.abc import AsyncGenerator, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from forge.audits.service import Audits
 from forge.bots.opening import BotHouse
 from forge.errors import Conflict, NotFound
 from forge.events.log import EventLog
+from forge.kernel.background import in_background
 from forge.messages.service import Messages
 from forge.runs.kinds import RunKind
 from forge.runs.service import Runs
@@ -24,6 +25,7 @@ from forge.workflows.engine.hands import Hands
 from forge.workflows.given import WorkflowInput
 from forge.workflows.kind import Means, WorkflowKind
 from forge.workflows.knowing import Knowing
+from forge.workflows.purging import purge_deleted
 from forge.workflows.running import WorkflowRuns
 from forge.workflows.service import Workflows
 from forge.workflows.starting import Starting
@@ -89,7 +91,11 @@ class WorkflowParts:
         self._kind.provide(Means(self._hands(near, starting), Correcting(self._gateway).rewrite, cancel))
         resolve = near.vault.resolve
         triggers = Triggers(self._database, self._events, runs, starting.fire, resolve, self._data_dir)
-        async with triggers.open(is_server=is_server) as webhooks:
+        async with AsyncExitStack() as stack:
+            if is_server:
+                purging = in_background(purge_deleted(self._database), "purging of workflows")
+                await stack.enter_async_context(purging)
+            webhooks = await stack.enter_async_context(triggers.open(is_server=is_server))
             yield WorkflowHouse(
                 workflows=Workflows(self._database, self._events, runs, self._knowing(near), self._address),
                 runs=WorkflowRuns(self._database, runs, starting),
@@ -114,6 +120,6 @@ class WorkflowParts:
             return await near.skills.library.names()
 
         async def secrets(_account_id: str) -> Collection[str]:
-            return [secret.name for secret in await near.vault.list()]
+            return [secret.name for secret in await near.vault.list("")]
 
         return Knowing(self._database, near.bots.bots.slugs, skills, secrets)
