@@ -156,6 +156,9 @@ async def test_a_secret_that_nobody_saved_is_a_warning_where_it_is_used(bench: B
     source = SOURCE.replace("type: wait\n    config: { seconds: 0 }", f"type: http\n    {config}")
     (warning,) = (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"]
     assert (warning["message"], warning["line"]) == ("There is no secret called TOKEN.", 6)
+    await bench.ask("PUT", "/secrets/TOKEN", json={"value": "that of a bot", "scope": "bot:ada"})
+    (warning,) = (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"]
+    assert warning["message"] == "There is no secret called TOKEN.", "steps use what is everybody's"
     await bench.ask("PUT", "/secrets/TOKEN", json={"value": "a long enough secret"})
     assert (await bench.ask("POST", "/workflows/read", json={"source": source}))["problems"] == []
 

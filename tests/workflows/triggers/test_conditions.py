@@ -21,7 +21,6 @@ TRIGGER = TriggerRow(
     last_fired_at=None,
     error=None,
     workflow_name="digest",
-    owner=None,
 )
 
 

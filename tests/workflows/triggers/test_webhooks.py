@@ -32,7 +32,7 @@ def hook(path: str = "/in", **more: Any) -> dict[str, Any]:
 def webhooks(house: House, secrets: Mapping[str, str] | None = None) -> Webhooks:
     known = {"HOOK": SECRET} if secrets is None else secrets
 
-    async def resolve(name: str, scope: str) -> SecretStr:
+    async def resolve(name: str) -> SecretStr:
         if name not in known:
             raise NotFound(f"The secret {name} is not set.", hint=f"Set it: forge secrets set {name}")
         return SecretStr(known[name])

@@ -23,8 +23,6 @@ class TriggerRow:
     last_fired_at: datetime | None
     error: str | None
     workflow_name: str
-    owner: str | None
-    """A bot's slug."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,6 @@ _ROW = (
     workflow_triggers.c.last_fired_at,
     workflow_triggers.c.error,
     workflows.c.name.label("workflow_name"),
-    workflows.c.owner,
 )
 _ROWS = sa.select(*_ROW).join(workflows, workflows.c.id == workflow_triggers.c.workflow_id)
 _IS_LIVE = workflows.c.is_enabled & workflows.c.deleted_at.is_(None)

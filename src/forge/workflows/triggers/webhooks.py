@@ -19,8 +19,8 @@ from forge.workflows.triggers.models import Ignored
 from forge.workflows.triggers.signatures import is_from, pretend, signature_of
 from forge.workflows.triggers.store import TriggerRow
 
-ResolveSecret = Callable[[str, str], Awaitable[SecretStr]]
-"""By name and scope, as the vault does it."""
+ResolveSecret = Callable[[str], Awaitable[SecretStr]]
+"""By name, as the vault does it."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,8 @@ class Webhooks:
         """Outside nobody learns that it is missing."""
         if config.auth is None:
             return ""
-        scope = f"bot:{trigger.owner}" if trigger.owner else ""
         try:
-            return (await self.resolve_secret(config.auth.secret_name, scope)).get_secret_value()
+            return (await self.resolve_secret(config.auth.secret_name)).get_secret_value()
         except ForgeError as error:
             hint = f" {error.hint}" if error.hint else ""
             await self.launch.refuse(
