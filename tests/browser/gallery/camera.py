@@ -34,7 +34,7 @@ def enter(page: Page, url: str, scene: Scene, made: dict[str, str], state: State
         page.route(_is_slow, _refuse)
     page.goto(url + scene.path.format(**made))
     if state == "error":
-        page.get_by_role("alert").first.wait_for()
+        page.get_by_role("alert", include_hidden=True).first.wait_for()  # of a page behind a dialog, too
     if state == "loading":
         page.get_by_role("main").wait_for()
         page.wait_for_timeout(SETTLED_MS)
