@@ -1,7 +1,9 @@
 """Kill -9 while a run that has failed does what is to be done finally: it goes on there, and stays failed."""
 
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -13,7 +15,9 @@ pytestmark = pytest.mark.chaos
 StartServer = Callable[..., Server]
 
 
-def ran_with_a_kill(server: Server, steps: Steps, *, dead_until: float = 0.0, **more: Any) -> Any:
+def ran_with_a_kill(
+    server: Server, steps: Steps, *, while_dead: Callable[[], None] = lambda: None, **more: Any
+) -> Any:
     """The run as it ends; its process died while the first of its last steps asked for approval."""
     last = [step("ok", "approval", prompt="?"), code("tell", "return input;", "ok", input=more.pop("told"))]
     definition = {"name": "fails", "steps": [*steps, *last], "finally": ["ok", "tell"], **more}
@@ -21,7 +25,7 @@ def ran_with_a_kill(server: Server, steps: Steps, *, dead_until: float = 0.0, **
     run_id = server.call("POST", "/api/v1/workflows/fails/trigger", {})["run_id"]
     wait_until(lambda: shown(server, run_id)["gates"], what="the question")
     server.kill()
-    wait_until(lambda: time.time() > dead_until, what="that moment")
+    while_dead()
     server.start()
     wait_until(lambda: server.call("GET", f"/api/v1/runs/{run_id}")["run"]["attempt"] > 1, what="going on")
     server.call("POST", f"/api/v1/workflow-runs/{run_id}/approve", {})
@@ -49,15 +53,36 @@ def test_what_is_done_finally_after_a_kill_sees_how_the_steps_ended(start_server
     assert told(server, run) == {"fine": 1, "bad": "code_raised"}
 
 
+@contextmanager
+def slow_at_first() -> Generator[tuple[str, threading.Event]]:
+    """Where a server is that answers nobody until it is told to."""
+    quick = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            quick.wait(120)
+            with suppress(OSError):  # whoever asked may be dead
+                self.send_response(204)
+                self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        threading.Thread(target=http.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{http.server_port}", quick
+        quick.set()
+        http.shutdown()
+
+
 def test_a_run_whose_time_was_up_does_not_complete_after_a_kill(start_server: StartServer):
-    server = start_server()
-    spin, until = "while (Date.now() < input.until) {} return 1;", time.time() + 10
-    run = ran_with_a_kill(
-        server,
-        [code("spin", spin, input={"until": until * 1000})],
-        dead_until=until,
-        told={"status": "{{ workflow.status }}", "why": "{{ workflow.error.code }}"},
-        timeout_secs=0.5,
-    )
-    assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
-    assert told(server, run) == {"status": "failed", "why": "run_timeout"}
+    with slow_at_first() as (place, quick):
+        server = start_server(FORGE_HTTP_ALLOW=place)
+        run = ran_with_a_kill(
+            server,
+            [step("get", "http", url=f"http://{place}")],
+            told={"status": "{{ workflow.status }}", "why": "{{ workflow.error.code }}"},
+            while_dead=quick.set,
+            timeout_secs=0.5,
+        )
+        assert (run["status"], run["error"]["code"]) == ("failed", "run_timeout")
+        assert told(server, run) == {"status": "failed", "why": "run_timeout"}
