@@ -14,7 +14,7 @@ from forge.workflows.definition.graph import Graph
 from forge.workflows.definition.models import Definition
 from forge.workflows.engine.ground import Ground, ScopeFailed
 from forge.workflows.engine.scoping import Scope
-from forge.workflows.expressions.filling import fill
+from forge.workflows.engine.templates import filled
 
 LOOK_S = 0.5
 """How exactly the time for work is kept while a run waits."""
@@ -41,7 +41,7 @@ class Execution:
         if failure is not None:
             return Ended(None, failure)
         try:
-            return Ended(self._output(scope))
+            return Ended(await self._output(scope))
         except ForgeError as error:
             return Ended(None, ScopeFailed("outputs", Problem.of(error)))
 
@@ -94,10 +94,10 @@ class Execution:
         for step_id in graph.nodes:
             await self._ground.stop_runs_of(step_id)
 
-    def _output(self, scope: Scope) -> JsonValue:
+    async def _output(self, scope: Scope) -> JsonValue:
         if not self._definition.outputs:
             return scope.last
-        return {name: fill(given, scope.variables()) for name, given in self._definition.outputs.items()}
+        return await filled(self._definition.outputs, scope.variables())
 
 
 def _overtime(limit_s: float) -> Problem:

@@ -23,9 +23,9 @@ from forge.workflows.engine.ground import Ground, Variables
 from forge.workflows.engine.hands import Done, Hand, StepError
 from forge.workflows.engine.pace import RESTING
 from forge.workflows.engine.rows import StepRow
+from forge.workflows.engine.templates import filled
 from forge.workflows.engine.timing import time_limit
 from forge.workflows.expressions.evaluating import is_true
-from forge.workflows.expressions.filling import fill
 from forge.workflows.expressions.marks import SecretMarks
 from forge.workflows.models import (
     MAX_OUTPUT,
@@ -104,7 +104,7 @@ class Stepping:
         row = begun(row)
         call = self._call(row)
         try:
-            config = self._config(upcoming.input if upcoming else None)
+            config = await self._config(upcoming.input if upcoming else None)
             call.row = replace(row, input=self._marks.shown(_given(config)))
             ended: Done | _Failure = _checked(await self._do(call, config))
         except StepError as error:
@@ -156,16 +156,14 @@ class Stepping:
         finally:
             call.timer = None
 
-    def _config(self, rewritten: JsonValue) -> StepConfig:
+    async def _config(self, rewritten: JsonValue) -> StepConfig:
         """With its templates filled in; or what a model made of that, with the secrets it did not see."""
         config = self._step.config
         if not config.templated:
             return config
         given: dict[str, JsonValue] = config.model_dump(mode="json")
         secrets = self._marks if self._step.type is StepType.HTTP else None
-        variables = self._variables()
-        for name in config.templated:
-            given[name] = fill(given[name], variables, secrets)
+        given |= await filled({name: given[name] for name in config.templated}, self._variables(), secrets)
         ready = given if rewritten is None else put_secrets_back(rewritten, given, self._marks)
         try:
             return type(config).model_validate(ready)

@@ -1,5 +1,6 @@
 """Fills in texts with `{{ expression }}` in them. What is filled in is never looked at again."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,8 @@ MAX_TEMPLATE = 200_000
 MAX_PLACEHOLDERS = 1000
 MAX_FILLED = 8_000_000
 """Characters of what is filled in, all together."""
+MAX_FILLING_S = 2.0
+"""Of processor time, all together."""
 MAX_DEPTH = 100
 REMEMBERED = 128
 
@@ -90,6 +93,7 @@ class _Filling:
         self._variables = variables
         self._secrets = secrets
         self._left = MAX_FILLED
+        self._until = time.thread_time() + MAX_FILLING_S
 
     def fill(self, value: JsonValue, depth: int = 0) -> JsonValue:
         if depth > MAX_DEPTH:
@@ -119,6 +123,12 @@ class _Filling:
         return said
 
     def _count(self, said: str, piece: Placeholder) -> None:
+        if time.thread_time() > self._until:
+            raise ExpressionError(
+                "Filling in was stopped: it is too much work.",
+                column=piece.start + 1,
+                hint=f"The placeholders of a step take at most {MAX_FILLING_S:g} s together. A step of code can do more.",
+            )
         self._left -= len(said)
         if self._left < 0:
             raise ExpressionError(
