@@ -246,6 +246,22 @@ async def test_waiting_runs_on_sqlite_are_woken_by_the_cheap_poll(tmp_path: Any)
         await store.close()
 
 
+async def test_messages_that_nobody_reads_do_not_slow_the_cheap_poll(tmp_path: Path):
+    """They pile up, and the poll looks for its own by an index of DBOS."""
+    from forge.runs import sqlite_polling
+
+    store = Store(f"sqlite:///{tmp_path / 'forge.db'}")
+    await migrate(store)
+    async with open_engine(store, kind("asking", asks_in_the_middle)), store.read() as tx:
+        raw = await tx.connection.get_raw_connection()
+        plan = await raw.driver_connection.execute_fetchall(  # pyright: ignore[reportOptionalMemberAccess]
+            f"EXPLAIN QUERY PLAN {sqlite_polling._MESSAGES}", ('["one"]',)
+        )
+    await store.close()
+    steps = [row[-1] for row in plan if "notifications" in row[-1]]
+    assert [step.partition(" (")[2] for step in steps] == ["destination_uuid=?)"], steps
+
+
 async def test_an_idle_queue_on_sqlite_is_not_asked_and_a_new_run_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
