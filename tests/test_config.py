@@ -75,6 +75,14 @@ def test_all_bad_values_are_listed_at_once_with_name_problem_and_example(monkeyp
     assert "hunter2" not in error.value.message
 
 
+@pytest.mark.parametrize("amount", ["inf", "nan", "1e300", "-1"])
+@pytest.mark.parametrize("name", ["FORGE_BUDGET_RUN_USD", "FORGE_BUDGET_DAY_USD", "FORGE_BUDGET_SERVER_USD"])
+def test_a_budget_that_is_no_amount_is_refused(name: str, amount: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(name, amount)
+    with pytest.raises(ConfigError, match=name):
+        load_settings()
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

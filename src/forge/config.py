@@ -42,6 +42,10 @@ def _own(default: Any, example: str, **rules: Any) -> Any:
     return Field(default, json_schema_extra={"example": example}, **rules)
 
 
+_MONEY = {"ge": 0, "le": 1_000_000, "allow_inf_nan": False}
+"""As much as the database holds."""
+
+
 class _FromDotEnv(BaseSettings):
     """Says which file it was when `.env` is no text, or not ours to read."""
 
@@ -159,13 +163,13 @@ class Settings(_FromDotEnv):
         description="Model that asks the interview questions.",
     )
     budget_run_usd: float = _own(
-        10.0, "10", ge=0, description="What the models of one run may cost before it asks you."
+        10.0, "10", **_MONEY, description="What the models of one run may cost before it asks you."
     )
     budget_day_usd: float = _own(
-        50.0, "50", ge=0, description="What an account may spend on models in a day."
+        50.0, "50", **_MONEY, description="What an account may spend on models in a day."
     )
     budget_server_usd: float = _own(
-        200.0, "200", ge=0, description="What all accounts together may spend on models in a day."
+        200.0, "200", **_MONEY, description="What all accounts together may spend on models in a day."
     )
     pause_threshold: int = _seed(
         "PAUSE_THRESHOLD",
