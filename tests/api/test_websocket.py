@@ -138,6 +138,7 @@ async def test_a_cursor_from_the_future_is_an_error_of_that_stream_only(live_for
         ('{"type":"subscribe","stream":"run:a","after":-1}', 4422),
         ('{"type":"subscribe","stream":"run:a","after":1e300}', 4422),
         ("[]", 4422),
+        ('{"type":"' + "é" * 200 + '"}', 4422),
         ('"' + "x" * 5000 + '"', 4413),
     ],
 )

@@ -21,7 +21,7 @@ from forge.app import Forge
 from forge.errors import ForgeError, Invalid, Malformed, TooLarge, TooMany, TooSlow, Unavailable
 from forge.events.models import STREAM_PATTERN, Event, Whisper
 from forge.http.caller import Caller
-from forge.http.connection import Connection
+from forge.http.connection import Connection, close_reason
 from forge.http.scope import Scope
 from forge.kernel.background import end
 from forge.kernel.misfit import first_misfit
@@ -58,7 +58,7 @@ async def follow_streams(socket: WebSocket) -> None:
         caller: Caller = await socket.app.state.authenticate(socket)
         caller.must_have(Scope.READ)
     except ForgeError as error:
-        await socket.close(error.ws_close_code(), reason=error.message)
+        await socket.close(error.ws_close_code(), reason=close_reason(error.message))
         return
     forge: Forge = socket.app.state.forge
     with forge.telemetry.metrics.websocket_client():

@@ -20,6 +20,13 @@ log = logging.getLogger(__name__)
 HEARTBEAT_S = 30.0
 SEND_TIMEOUT_S = 10.0
 GOING_AWAY = 1012
+MAX_REASON_BYTES = 120
+"""The protocol has room for 123."""
+
+
+def close_reason(text: str) -> str:
+    """As much of it as fits: with a longer one there would be neither reason nor code."""
+    return text.encode()[:MAX_REASON_BYTES].decode(errors="ignore")
 
 
 class Connection(ABC):
@@ -98,4 +105,4 @@ class Connection(ABC):
     async def _close(self, code: int, reason: str) -> None:
         with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
             async with asyncio.timeout(1):
-                await self._socket.close(code, reason[:120])
+                await self._socket.close(code, close_reason(reason))

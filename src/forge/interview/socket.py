@@ -29,7 +29,7 @@ from forge.errors import (
 )
 from forge.events.models import Event, Whisper
 from forge.http.caller import Caller
-from forge.http.connection import Connection
+from forge.http.connection import Connection, close_reason
 from forge.http.scope import Scope
 from forge.interview.answers import Answer
 from forge.interview.config import BuilderConfig, SkillBuildRequest
@@ -114,7 +114,7 @@ async def talk_to_forge(socket: WebSocket, session_id: str) -> None:
         if not re.fullmatch(SESSION_PATTERN, session_id):
             raise Invalid("The id of an interview is a UUID.")
     except ForgeError as error:
-        await socket.close(error.ws_close_code(), reason=error.message)
+        await socket.close(error.ws_close_code(), reason=close_reason(error.message))
         return
     interviews: Interviews = socket.app.state.interviews
 
