@@ -30,6 +30,12 @@ SECRETS = st.one_of(
     secret("github_pat_", WORD + "_"),
     secret("Bearer ", URL_SAFE, least=8),
     secret("authorization: bearer  ", URL_SAFE, least=8),
+    secret("Authorization: Basic ", WORD + "+/="),
+    secret("x-api-key: ", URL_SAFE, least=8),
+    secret("Set-Cookie: a=b; forge=", URL_SAFE, "; Path=/", least=8),
+    secret('{"access_token": "', URL_SAFE, '"}', least=8),
+    secret("{'x-api-key': '", URL_SAFE, "'}", least=8),
+    secret('{"client_secret":"', URL_SAFE, '"}', least=8),
     secret("https://forge.example.com/open?token=", URL_SAFE, "&next=/", least=8),
     secret("/ws?stream=a&access_token=", URL_SAFE, least=8),
     secret("postgresql://forge:", TYPEABLE, "@db.example.com:5432/forge", least=8),
@@ -66,6 +72,9 @@ def test_a_secret_does_not_survive_deep_inside_a_value(before: str, found: tuple
         ("postgresql://forge:p@ss/w0rd@db/forge is away", "postgresql://forge:•••@db/forge is away"),
         ("Authorization: Bearer abc.def", "Authorization: Bearer •••"),
         ("{'api_key': 'abcdef', 'model': 'm'}", "{'api_key': '•••', 'model': 'm'}"),
+        ("{'access_token': 'abcdef', 'expires_in': 1}", "{'access_token': '•••', 'expires_in': 1}"),
+        ("Authorization: Basic YTpi\nHost: a", "Authorization: Basic •••\nHost: a"),
+        ("Cookie: a=b; c=d\nHost: a", "Cookie: •••\nHost: a"),
         ("key sk-team-a1b2c3-d4e5f6-a7b8c9 refused", "key ••• refused"),
     ],
 )
@@ -80,6 +89,7 @@ def test_what_stands_around_a_secret_stays(text: str, shown: str):
         "http://127.0.0.1:8000/runs?by=someone@example.com",
         "sqlite:////home/someone/.forge/forge.db",
         "forge_http_requests",
+        '{"input_tokens": "12", "tokens": "many"}',
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str):
@@ -95,6 +105,12 @@ def test_under_the_name_of_a_secret_nothing_is_shown():
         "token": None,
         "input_tokens": 12,
     }
+
+
+def test_a_longer_name_of_a_secret_is_one_too():
+    given = {"access_token": "a", "X-Api-Key": "b", "client_secret": "c", "tokens": "d", "max_tokens": "e"}
+    shown = {"access_token": MASK, "X-Api-Key": MASK, "client_secret": MASK, "tokens": "d", "max_tokens": "e"}
+    assert redact_mapping(given) == shown
 
 
 def test_any_value_becomes_json():

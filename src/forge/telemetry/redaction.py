@@ -14,7 +14,9 @@ MASK = "•••"
 MAX_DEPTH = 6
 
 _NAMES = r"token|secret|passwd|password|passphrase|api[_-]?key|authorization|cookie|session"
-_SECRET_NAME = re.compile(_NAMES, re.IGNORECASE)
+_LONG_NAMES = rf"(?:[\w-]*[_-])?(?:{_NAMES})"
+"""`access_token` and `x-api-key` too; `input_tokens` not."""
+_SECRET_NAME = re.compile(_LONG_NAMES, re.IGNORECASE)
 
 
 class _Rule(NamedTuple):
@@ -41,7 +43,10 @@ _RULES = (
     _named("bearer", r"((?:bearer\s+)+)[^\s\"'<>]+"),
     _named("=", rf"((?:{_NAMES})=[\"']?)[^\s&#\"'<>]+"),
     _named("=", r"([?&](?:code|key|sig|signature)=)[^\s&#\"'<>]+"),
-    _named(":", rf"([\"'](?:{_NAMES})[\"']\s*:\s*[\"'])[^\"']+"),
+    _named("api-key", r"(api-key\s*:\s*)[^\s\"'<>]+"),
+    _named("authorization", r"(authorization\s*:\s*(?:(?:basic|bearer|digest|token)\s+)*)[^\s\"'<>]+"),
+    _named("cookie", r"(cookie\s*:\s*)[^\r\n\"'<>]+"),
+    _named(":", rf"([\"']{_LONG_NAMES}[\"']\s*:\s*[\"'])[^\"']+"),
 )
 
 
