@@ -48,8 +48,11 @@ def main(policy: dict[str, Any]) -> NoReturn:
         libc.prctl(PR_SET_DUMPABLE, 0)
     if os.getppid() != policy["parent"]:
         os._exit(KILLED)
+    # Who is told to end before the handler is there would leave the child behind.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
     child = os.fork()
     if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         _become(policy)
 
     def told_to_end(_number: int, _frame: object) -> NoReturn:
@@ -60,6 +63,7 @@ def main(policy: dict[str, Any]) -> NoReturn:
 
     signal.signal(signal.SIGTERM, told_to_end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == child:

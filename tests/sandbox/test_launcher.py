@@ -1,0 +1,34 @@
+"""The process that Landlock and plain commands have for a parent, when it is told to end at a bad moment."""
+
+import signal
+import textwrap
+from pathlib import Path
+
+import pytest
+from tests.sandbox.conftest import WORKING, make, runner
+from tests.sandbox.test_running import processes_with
+
+from forge.sandbox import launched
+
+
+@pytest.mark.parametrize("backend", [name for name in WORKING if name in {"landlock", "plain"}])
+async def test_a_launcher_that_is_told_to_end_right_after_its_start_takes_the_command_with_it(
+    backend: str, workdir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    hasty = f"""
+        import os, runpy, signal
+        fork = os.fork
+        def told_to_end_after_it():
+            if child := fork():
+                while not os.path.exists({str(workdir / "started")!r}):
+                    pass
+                os.kill(os.getpid(), signal.SIGTERM)
+            return child
+        os.fork = told_to_end_after_it
+        runpy.run_path({str(launched.FILE)!r}, run_name="__main__")
+    """
+    (tmp_path / "hasty.py").write_text(textwrap.dedent(hasty))
+    monkeypatch.setattr(launched, "FILE", tmp_path / "hasty.py")
+    outcome = await runner(make(backend), workdir)("sh", "-c", "touch started; exec sleep 77.25")
+    assert outcome.exit_code == 128 + signal.SIGKILL
+    assert processes_with("77.25") == []
