@@ -97,6 +97,20 @@ async def test_a_new_token_that_never_arrived_is_handed_out_again_however_late(
         await show(accounts, old)
 
 
+async def test_a_clock_that_is_set_back_neither_prolongs_the_minute_nor_costs_a_write_per_request(
+    rotated: tuple[str, str], accounts: Accounts, clock, rows
+):
+    old, new = rotated
+    clock.advance(hours=-1)
+    await show(accounts, new)
+    [first] = await rows(sessions)
+    clock.advance(seconds=1)
+    await show(accounts, new)
+    assert await rows(sessions) == [first]
+    with pytest.raises(Unauthenticated, match="outdated copy"):
+        await show(accounts, old)
+
+
 async def test_requests_at_the_same_time_all_get_the_same_new_token(accounts: Accounts, clock, sign_in):
     old = await sign_in()
     clock.advance(hours=2)

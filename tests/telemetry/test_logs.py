@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 import threading
+import time
 from collections.abc import Callable
 from io import StringIO
 from logging.handlers import QueueHandler
@@ -314,6 +315,17 @@ def test_a_library_that_repeats_itself_is_heard_once(entries: Entries):
         "Failed for good",
         "No room, retrying in 1.0s (attempt 0)",
     ]
+
+
+def test_a_clock_that_is_set_back_silences_no_library(entries: Entries, monkeypatch: pytest.MonkeyPatch):
+    exporter = logging.getLogger("opentelemetry.exporter.otlp")
+    exporter.warning("The collector is away")
+    later = time.monotonic() + logs_module.REPEAT_S
+    with monkeypatch.context() as patching:
+        patching.setattr(time, "time", lambda: 1_000_000_000.0)
+        patching.setattr(time, "monotonic", lambda: later)
+        exporter.warning("The collector is away")
+    assert [entry["message"] for entry in entries()] == ["The collector is away"] * 2
 
 
 def test_libraries_keep_their_chatter_to_themselves(entries: Entries):

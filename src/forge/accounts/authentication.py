@@ -121,7 +121,7 @@ class Authenticator:
             return sessions.successor(token, session.salt)
         if standing is Standing.DUE:
             return await self._note(lambda tx: sessions.rotate(tx, session, token, at, life))
-        await self._note(lambda tx: store.touch_session(tx, session.id, seen_at=at, expires_at=at + life))
+        await self._note(lambda tx: store.touch_session(tx, session, at=at, expires_at=at + life))
         return None
 
     async def _note(self, write: Callable[[Tx], Awaitable[T]]) -> T | None:

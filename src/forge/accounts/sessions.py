@@ -88,7 +88,7 @@ def judge(session: SessionRow, token: str, at: datetime) -> Standing:
 
 
 def _judge_previous(session: SessionRow, age: timedelta) -> Standing:
-    if age <= PREVIOUS_ACCEPTED_FOR:
+    if abs(age) <= PREVIOUS_ACCEPTED_FOR:  # a clock that was set back must not make the minute longer
         return Standing.PREVIOUS
     return Standing.REPLAYED if session.is_confirmed else Standing.UNARRIVED
 

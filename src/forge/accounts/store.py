@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -153,9 +153,11 @@ async def rotate_session(tx: Tx, session: SessionRow, *, replaced_hash: str) -> 
     return (await tx.execute(statement)).rowcount == 1
 
 
-async def touch_session(tx: Tx, session_id: str, *, seen_at: datetime, expires_at: datetime) -> None:
+async def touch_session(tx: Tx, session: SessionRow, *, at: datetime, expires_at: datetime) -> None:
+    """Its token is confirmed by this, also when the clock was set back since it was made."""
+    seen_at = max(at, session.rotated_at + timedelta(microseconds=1))
     await tx.execute(
-        sa.update(sessions).where(sessions.c.id == session_id).values(seen_at=seen_at, expires_at=expires_at)
+        sa.update(sessions).where(sessions.c.id == session.id).values(seen_at=seen_at, expires_at=expires_at)
     )
 
 

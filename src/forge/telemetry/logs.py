@@ -156,11 +156,12 @@ class _Quiet(logging.Filter):
 
     def _is_news(self, record: logging.LogRecord) -> bool:
         what = (record.name, _NUMBERS.sub("#", str(record.msg).partition("\n")[0]))
-        if record.created - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
+        at = time.monotonic()
+        if at - self._said_at.get(what, -REPEAT_S) < REPEAT_S:
             return False
         if len(self._said_at) >= MAX_REMEMBERED:
             self._said_at.clear()
-        self._said_at[what] = record.created
+        self._said_at[what] = at
         return True
 
 
