@@ -90,7 +90,7 @@ def _collect(
         lambda: auditor.open(path, request),
         find_place(path).root,
         _keys(),
-        Sandboxes(Level(load_settings().sandbox_required)),
+        Sandboxes(Level(load_settings().sandbox_required), hidden=(data_dir(),)),
         EvidenceRequest(account["summary"], account["notes"], account["next_steps"], timeout_s),
         on_level=lambda level: say(f"{level.name}: {level.status}"),
     )

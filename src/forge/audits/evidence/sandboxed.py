@@ -64,7 +64,7 @@ class Bench:
         workdir = (self.root / task.folder).resolve()
         if not workdir.is_relative_to(self.root.resolve()):
             raise Invalid(f"The folder {task.folder!r} is not inside the project.")
-        tools = await asyncio.to_thread(toolchain, [workdir])
+        tools = await asyncio.to_thread(toolchain, [workdir, *self.sandboxes.hidden])
         return await self.sandboxes.run(
             Command(
                 argv=argv,
