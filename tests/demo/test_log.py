@@ -11,6 +11,7 @@ from tests.demo.clients import anthropic_client, ask, one_turn, stream
 from tests.support.models import KEY, StartModels, open_models
 from tests.support.server import wait_until
 
+from forge.demo.log import MOST_ENTRIES, RequestLog
 from forge.kernel.hashing import hash_text
 
 SLOW = one_turn(text="word " * 500, delay_s=0.05)
@@ -41,6 +42,13 @@ def test_an_entry_says_what_was_asked_and_what_became_of_it(model_server: StartM
     assert entry.headers["anthropic-version"]
     assert entry.ended_at is not None
     assert entry.ended_at >= entry.at
+
+
+def test_a_server_that_runs_for_long_keeps_the_latest_requests():
+    log = RequestLog()
+    for _ in range(MOST_ENTRIES + 2):
+        log.start("anthropic", "/v1/messages", {}, None)
+    assert (log.stats().requests, log.entries[0].number) == (MOST_ENTRIES, 3)
 
 
 def test_keys_are_recognised_but_never_kept(model_server: StartModels, tmp_path: Path):

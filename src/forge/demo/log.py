@@ -1,7 +1,7 @@
-"""Keeps what was asked and what became of it: in memory, and as a line of JSON each in a file if there is one."""
+"""Keeps what was asked and what became of it: the latest in memory, and all as lines of JSON in a file if there is one."""
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +14,8 @@ from forge.demo.playback import Outcome
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 
+MOST_ENTRIES = 1000
+"""Each with a whole conversation."""
 HEADERS_OF_INTEREST = (
     "anthropic-beta",
     "anthropic-version",
@@ -56,6 +58,8 @@ class Entry(BaseModel):
 
 
 class Stats(BaseModel):
+    """Of the requests that are in memory."""
+
     requests: int
     running: int
     paid: int
@@ -70,7 +74,7 @@ class Stats(BaseModel):
 
 class RequestLog:
     def __init__(self, path: Path | None = None) -> None:
-        self.entries: list[Entry] = []
+        self.entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
         self._path = path
         self._count = 0
 
@@ -90,7 +94,7 @@ class RequestLog:
                 file.write(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n")
 
     def clear(self) -> None:
-        self.entries = []
+        self.entries.clear()
 
     def stats(self) -> Stats:
         entries = self.entries
