@@ -64,13 +64,17 @@ def contents(root: Path) -> dict[str, bytes | str]:
     }
 
 
+def tree_of(git: Git, commit_id: str) -> str:
+    """As git itself says."""
+    asked = ["git", "--git-dir", str(git._dir.path), "rev-parse", f"{commit_id}^{{tree}}"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+
+
 async def test_a_snapshot_commits_everything_once(git: Git, root: Path):
     assert await git.head() is None
     assert await git.log() == []
     first = await commit(git, "Begin\n\nWith a body")
-    asked = ["git", "--git-dir", str(git._dir.path), "rev-parse", f"{first.id}^{{tree}}"]
-    tree = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
-    assert first == Commit(first.id, tree, None, ADA, first.at, "Begin\n\nWith a body")
+    assert first == Commit(first.id, tree_of(git, first.id), None, ADA, first.at, "Begin\n\nWith a body")
     assert await git.head() == first.id
     assert await git.snapshot("again", ADA) is None
     (root / "new.txt").write_text("new")
