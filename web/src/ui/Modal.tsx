@@ -35,6 +35,7 @@ export function Modal({
         <Dialog.Popup
           className={clsx(
             "fixed top-[12vh] left-1/2 z-50 max-h-[80vh] w-[calc(100vw-24px)] -translate-x-1/2 overflow-auto",
+            "max-sm:top-2 max-sm:max-h-[calc(100dvh-16px)]",
             "rounded-lg border border-line bg-surface p-4 shadow-2xl outline-none",
             widest ? "max-w-[1100px]" : wide ? "max-w-[640px]" : "max-w-[460px]",
           )}

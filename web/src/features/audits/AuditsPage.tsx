@@ -64,7 +64,7 @@ function List({ runs }: { runs: readonly Run[] }) {
   const list = useRef<HTMLUListElement>(null);
   useRowKeys(list);
   return (
-    <ul ref={list} aria-label="Audits" className="divide-y divide-line border-b border-line px-1">
+    <ul ref={list} aria-label="Audits" className="divide-y divide-line border-b border-line *:*:px-4">
       {runs.map((run) => (
         <li key={run.id}>
           <AuditRow run={run} />

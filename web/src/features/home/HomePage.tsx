@@ -65,8 +65,8 @@ function Board({ gates, active, recent }: BoardProps) {
   return (
     <>
       {gates.length > 0 && <NeedsYou gates={gates} runs={active} />}
-      <Panel title="Running" count={running.length}>
-        <Runs runs={running} nothing="Nothing is running." />
+      <Panel title="Under way" count={running.length}>
+        <Runs runs={running} nothing="Nothing is under way." />
       </Panel>
       <Panel
         title="Recent"

@@ -104,7 +104,7 @@ function RunList({ runs, isFiltered }: { runs: readonly Run[]; isFiltered: boole
     );
   }
   return (
-    <ul ref={list} aria-label="Runs" className="divide-y divide-line border-b border-line px-1">
+    <ul ref={list} aria-label="Runs" className="divide-y divide-line border-b border-line *:*:px-4">
       {runs.map((run) => (
         <RunRow key={run.id} run={run} />
       ))}

@@ -26,7 +26,7 @@ export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) 
   return (
     <RunFrame run={run} view={view}>
       <div className="flex flex-col gap-3 p-3 max-sm:p-2 lg:h-full">
-        {view.progress && <Progression progress={view.progress} status={status} />}
+        {view.progress && status !== "completed" && <Progression progress={view.progress} status={status} />}
         <OpenGates gates={view.gates} answer={answerGate} />
         {view.error && <Failure error={view.error} />}
         {phase === "failed" && <ErrorState error={error} retry={retry} />}
@@ -48,7 +48,11 @@ export function StepsPage({ detail: { run, children } }: { detail: RunDetail }) 
               }
               className="h-[420px] min-h-0 lg:h-auto"
             >
-              <LogView lines={view.log} label="Log of the run" />
+              {isLoading ? (
+                <SkeletonRows rows={8} label="Loading the log" />
+              ) : (
+                <LogView lines={view.log} label="Log of the run" />
+              )}
             </Panel>
           </div>
         )}

@@ -56,7 +56,7 @@ function List({ workspaces }: { workspaces: readonly Workspace[] }) {
   const list = useRef<HTMLUListElement>(null);
   useRowKeys(list);
   return (
-    <ul ref={list} aria-label="Workspaces" className="divide-y divide-line border-b border-line px-1">
+    <ul ref={list} aria-label="Workspaces" className="divide-y divide-line border-b border-line *:*:px-4">
       {workspaces.map((workspace) => (
         <li key={workspace.id}>
           <Link
@@ -71,10 +71,7 @@ function List({ workspaces }: { workspaces: readonly Workspace[] }) {
             >
               {workspace.name}
             </span>
-            <span
-              title={workspace.path}
-              className="mono min-w-0 flex-1 truncate text-dim max-sm:order-3 max-sm:basis-full"
-            >
+            <span title={workspace.path} className="mono min-w-0 flex-1 truncate text-dim max-sm:hidden">
               {workspace.path}
             </span>
             <span className="shrink-0 text-xs text-dim">{workspace.is_adopted && "adopted"}</span>

@@ -21,7 +21,7 @@ export function CancelRun({ title, cancel, description = WHAT_HAPPENS }: Props) 
   return (
     <>
       <Button look="danger" onClick={() => setAsking(true)}>
-        <Square size={12} aria-hidden /> Cancel <Kbd keys="x" />
+        <Square size={11} fill="currentColor" aria-hidden /> Cancel <Kbd keys="x" />
       </Button>
       <Confirm
         open={isAsking}

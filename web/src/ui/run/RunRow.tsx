@@ -6,7 +6,7 @@ import { Ago } from "../Time";
 import { RunState } from "./RunStatus";
 import { RunTime } from "./RunTime";
 
-/** A run as one line (two on a phone). The line is a link; `data-row` lets J and K walk through it. */
+/** A run as one line (two or three on a phone). The line is a link; `data-row` lets J and K walk through it. */
 export function RunRow({ run }: { run: Run }) {
   return (
     <li className="@container">
@@ -19,14 +19,14 @@ export function RunRow({ run }: { run: Run }) {
         <span className="max-sm:order-2 max-sm:text-xs">
           <RunState status={run.status} />
         </span>
-        <span className="flex min-w-0 items-center gap-3 max-sm:order-1 max-sm:col-span-2">
+        <span className="flex min-w-0 items-center gap-x-3 max-sm:order-1 max-sm:col-span-2 @max-lg:flex-wrap">
           {run.parent_id && (
             <span className="shrink-0 text-faint">
               <CornerDownRight size={13} aria-hidden />
               <span className="sr-only">Started by another run:</span>
             </span>
           )}
-          <span className="truncate font-medium">{run.title}</span>
+          <span className="max-w-full truncate font-medium">{run.title}</span>
           <span className="mono shrink-0 text-faint @max-lg:hidden">{run.kind}</span>
           <Note run={run} />
         </span>
@@ -34,7 +34,7 @@ export function RunRow({ run }: { run: Run }) {
           <span className="text-right sm:min-w-[72px]">
             <RunTime run={run} />
           </span>
-          <Ago at={run.created_at} className="min-w-[72px] text-right text-faint @max-lg:hidden" />
+          <Ago at={run.created_at} className="min-w-[72px] text-right text-faint @max-lg:min-w-0" />
         </span>
       </Link>
     </li>
@@ -44,10 +44,10 @@ export function RunRow({ run }: { run: Run }) {
 /** What it is doing, or why it failed. */
 function Note({ run: { status, progress, error } }: { run: Run }) {
   if (status === "failed" && error)
-    return <span className="truncate text-dim @max-lg:hidden">{error.message}</span>;
+    return <span className="truncate text-dim @max-lg:basis-full @max-lg:text-xs">{error.message}</span>;
   if ((status !== "running" && status !== "waiting") || !progress) return null;
   return (
-    <span className="ml-auto flex min-w-0 items-center gap-2 text-xs text-dim @max-lg:hidden">
+    <span className="ml-auto flex min-w-0 items-center gap-2 text-xs text-dim @max-lg:ml-0 @max-lg:basis-full">
       <span className="truncate">{progress.note}</span>
       <ProgressBar
         done={progress.done}

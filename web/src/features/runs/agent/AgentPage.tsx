@@ -69,7 +69,7 @@ export function AgentPage({ detail }: { detail: RunDetail }) {
                 <Composer runId={detail.run.id} onSent={(message) => setSent((all) => [...all, message])} />
               )}
             </section>
-            <Glance view={view.agent} given={given} detail={detail} />
+            <Glance view={view.agent} given={given} detail={detail} isLoading={phase === "loading"} />
           </div>
         )}
       </div>

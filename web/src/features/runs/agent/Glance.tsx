@@ -8,20 +8,27 @@ import { formatMicros, formatTokens } from "@/ui/money";
 import { Panel } from "@/ui/Panel";
 import { ProgressBar } from "@/ui/ProgressBar";
 import { SandboxBadge } from "@/ui/SandboxBadge";
+import { SkeletonRows } from "@/ui/Skeleton";
 import { Identity } from "../Identity";
 import type { AgentView } from "./fold";
 import type { AgentGiven } from "./given";
 import { tokenKinds, totalOf } from "./words";
 
+type Props = { view: AgentView; given: AgentGiven; detail: RunDetail; isLoading: boolean };
+
 /** What it has cost, how far it may go, what it has changed. */
-export function Glance({ view, given, detail }: { view: AgentView; given: AgentGiven; detail: RunDetail }) {
+export function Glance({ view, given, detail, isLoading }: Props) {
   return (
     <aside aria-label="At a glance" className="flex min-h-0 flex-col gap-3 lg:overflow-auto">
       <Panel title="So far" className="shrink-0">
-        <div className="space-y-3 p-3">
-          <Cost view={view} />
-          <Context share={view.contextUsed} />
-        </div>
+        {isLoading ? (
+          <SkeletonRows rows={4} label="Loading what it has cost" />
+        ) : (
+          <div className="space-y-3 p-3">
+            <Cost view={view} />
+            <Context share={view.contextUsed} />
+          </div>
+        )}
       </Panel>
       <Panel title="Agent" className="shrink-0">
         <div className="p-3">

@@ -30,7 +30,7 @@ export function ToolCall({ id, tool, isOver }: { id: string; tool: ToolView; isO
               {used && <Tests detail={used.detail} />}
               {used?.detail.sandbox && <SandboxBadge level={used.detail.sandbox} />}
             </span>
-            {said && used.is_error && <span className="block truncate text-bad">{said}</span>}
+            {said && used.is_error && <span className="line-clamp-3 break-words text-bad">{said}</span>}
           </span>
           <Took tool={tool} isOver={isOver} />
         </>

@@ -6,6 +6,7 @@ import { partOf } from "@/ui/audit/part";
 import { LargeVerdict } from "@/ui/audit/Verdict";
 import { CopyButton } from "@/ui/CopyButton";
 import { count } from "@/ui/count";
+import { Disclosure } from "@/ui/Disclosure";
 import { InlineText } from "@/ui/InlineText";
 import { formatDuration } from "@/ui/time";
 import { type Asked, askedOf } from "./asked";
@@ -86,14 +87,13 @@ function Claims({ files }: { files: readonly string[] | null }) {
   if (files === null) return <Item name="Claimed">nothing</Item>;
   return (
     <Item name="Claimed">
-      <details>
-        <summary className="cursor-pointer rounded-sm hover:text-ink">{count(files.length, "file")}</summary>
-        <ul aria-label="Claimed files" className="mono mt-1 max-h-40 overflow-auto break-all">
+      <Disclosure title={count(files.length, "file")}>
+        <ul aria-label="Claimed files" className="mono max-h-40 overflow-auto break-all">
           {files.map((file) => (
             <li key={file}>{file}</li>
           ))}
         </ul>
-      </details>
+      </Disclosure>
     </Item>
   );
 }

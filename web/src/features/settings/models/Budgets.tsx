@@ -65,7 +65,7 @@ function BudgetRow({ budget, onEdit }: { budget: ModelBudget; onEdit: () => void
           />
         )}
       </div>
-      <span className="w-[72px] shrink-0 text-right">
+      <span className="-mr-2 w-[72px] shrink-0 text-right">
         {budget.budget !== "server" && (
           <Button look="ghost" aria-label={`Change ${title.toLowerCase()}`} onClick={onEdit}>
             Change
@@ -86,7 +86,7 @@ function ByModel({ spent }: { spent: readonly [string, number][] }) {
   return (
     <dl className="border-t border-line px-3 py-2">
       {spent.map(([model, micros]) => (
-        <div key={model} className="flex gap-3 py-0.5 pr-[84px]">
+        <div key={model} className="flex gap-3 py-0.5 pr-[76px]">
           <dt className="mono min-w-0 truncate text-dim" title={model}>
             {model}
           </dt>

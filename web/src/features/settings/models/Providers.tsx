@@ -99,6 +99,16 @@ function ProviderRow({ provider, onOpen }: RowProps) {
         <KeyState provider={provider} isOutside={isOutside} />
       </div>
       <div className="-mr-2 flex flex-wrap justify-end max-sm:col-span-2 sm:w-[272px]">
+        {isChanged && (
+          <Button
+            look="ghost"
+            aria-label={`${built_in ? "Reset" : "Remove"} ${name}`}
+            disabled={remove.isPending}
+            onClick={() => remove.mutate(name, { onError: (error) => toast.error(error) })}
+          >
+            {built_in ? "Reset" : "Remove"}
+          </Button>
+        )}
         {key_name && !isOutside && (
           <Button look="ghost" aria-label={`Set key of ${name}`} onClick={() => onOpen("key")}>
             Set key
@@ -110,16 +120,6 @@ function ProviderRow({ provider, onOpen }: RowProps) {
         <Button look="ghost" aria-label={`Change ${name}`} onClick={() => onOpen("change")}>
           Change
         </Button>
-        {isChanged && (
-          <Button
-            look="ghost"
-            aria-label={`${built_in ? "Reset" : "Remove"} ${name}`}
-            disabled={remove.isPending}
-            onClick={() => remove.mutate(name, { onError: (error) => toast.error(error) })}
-          >
-            {built_in ? "Reset" : "Remove"}
-          </Button>
-        )}
       </div>
     </li>
   );

@@ -20,14 +20,14 @@ export function OverviewTab() {
   const { name } = route.useParams();
   const { data: skill } = useSuspenseQuery(skillQuery(name));
   return (
-    <div className="mx-auto grid max-w-[1200px] gap-3 p-4 max-sm:p-2 lg:grid-cols-[minmax(0,1fr)_340px]">
+    <div className="grid gap-3 p-4 max-sm:p-2 lg:grid-cols-[minmax(0,1fr)_340px]">
       <div className="min-w-0 space-y-3">
         <Panel title="What it is for">
           <p className="p-3 break-words">{skill.description || <Nothing>It does not say.</Nothing>}</p>
         </Panel>
         <Problems problems={skill.problems} />
         <Panel title={skill.kind === "prompt" ? "Instructions" : "What it says to bots"}>
-          <div className="p-4 max-sm:p-3">
+          <div className="p-3">
             {skill.body.trim() ? (
               <Markdown text={skill.body} />
             ) : (
