@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from forge.errors import Invalid
+from forge.kernel.removing import FOLDER
 from forge.sandbox.models import PROTECTED
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MODE = stat.S_ISVTX | 0o777
 """In an empty folder the sticky bit has nothing to say: it tells ours from others when its process is gone."""
 

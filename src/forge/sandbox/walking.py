@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from forge.kernel.removing import FOLDER
 from forge.sandbox.mappings import BLOCK
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 RELATIVE_MOST = 900
 """Characters of a path, after which another folder is held open to start from. The kernel takes 4096 bytes."""
 
