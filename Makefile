@@ -4,7 +4,7 @@ BIN := .venv/bin
 NPM := $(BIN)/python scripts/node.py
 
 .DEFAULT_GOAL := help
-.PHONY: help install run recall runtimes dev tools test test-python test-web check fix types docs bench soak wheel lock clean
+.PHONY: help install run recall runtimes dev tools test test-full test-python test-web check fix types docs bench soak wheel lock clean
 
 help: ## List what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,11 @@ dev: ## Set up for development: checkers, test tools, a browser
 tools:
 	@$(PYTHON) scripts/install.py --tools
 
-test: dev test-python test-web ## Run all tests, Python and web
+test: dev test-python test-web ## Run the tests, Python and web, with a sample of the longest ones
+
+test-full: dev ## Run all tests, the longest ones included
+	@$(BIN)/python scripts/test.py --full $(ARGS)
+	$(NPM) test
 
 test-python: dev
 	@$(BIN)/python scripts/test.py $(ARGS)

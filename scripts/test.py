@@ -1,8 +1,10 @@
-"""Runs the Python tests on all processors; what failed there is tried once more, alone.
+"""Run the Python tests on all processors; try what failed there once more, alone.
 
-A test has to hold with the machine full of others. But among many thousands that kill, race and wait there is one, now
-and then, that does not, and everybody learns to start the tests again. That is done here instead: once, in the open,
-and by name, as each such test has a fault to mend, its own or Forge's. More than a few failures are no accident.
+`make test` runs a sample of the long tests, chosen by the commit: the same commit runs the same tests, and each new one
+others. `make test-full` runs all of them. See tests/support/selection.py.
+
+A test has to pass while the machine is busy with others. The second try is for the rare one that does not: it is named at
+the end, because it has to be fixed. More than a few failures are no accident, and are not tried again.
 """
 
 import json
@@ -14,33 +16,43 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTEST = [sys.executable, "-m", "pytest"]
 ON_ALL_PROCESSORS = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
-SOME_FAILED = 1
-"""Pytest's own number; every other one is no question of a test."""
-MOST = 3
+TESTS_FAILED = 1
+"""Pytest's exit code when tests failed; every other one has a cause that a second try does not remove."""
+MAX_RETRIED = 3
 
 
 def main(arguments: list[str], folder: Path = ROOT) -> int:
-    with tempfile.TemporaryDirectory(prefix="forge-tests-") as memory:
-        command = [*PYTEST, "-o", f"cache_dir={memory}", *arguments]
+    with tempfile.TemporaryDirectory(prefix="forge-tests-") as cache:
+        command = [*PYTEST, "-o", f"cache_dir={cache}", *arguments]
         code = subprocess.run([*command, *ON_ALL_PROCESSORS], cwd=folder, check=False).returncode
-        failed = failures(Path(memory)) if code == SOME_FAILED else []
-        if not 0 < len(failed) <= MOST:
+        failed = failures(Path(cache)) if code == TESTS_FAILED else []
+        if not 0 < len(failed) <= MAX_RETRIED:
             return code
-        say("Failed among the others, tried again alone", failed)
+        report("Failed among the others, tried again alone", failed)
         code = subprocess.run([*command, "--last-failed"], cwd=folder, check=False).returncode
         if code == 0:
-            say("Unsteady, to be mended: failed among the others and passed alone", failed)
+            report("Unsteady, to be fixed: failed among the others and passed alone", failed)
         return code
 
 
-def failures(memory: Path) -> list[str]:
-    """As pytest keeps them."""
-    return sorted(json.loads((memory / "v/cache/lastfailed").read_text()))
+def failures(cache: Path) -> list[str]:
+    return sorted(json.loads((cache / "v/cache/lastfailed").read_text()))
 
 
-def say(what: str, tests: list[str]) -> None:
-    print("\n".join(["", f"{what}:", *(f"  {test}" for test in tests)]), flush=True)
+def report(title: str, tests: list[str]) -> None:
+    print("\n".join(["", f"{title}:", *(f"  {test}" for test in tests)]), flush=True)
+
+
+def sampled(arguments: list[str]) -> list[str]:
+    """Add the sample of this commit, unless the arguments ask for another one or for everything."""
+    if "--full" in arguments:
+        return [argument for argument in arguments if argument != "--full"]
+    if any(argument.startswith("--sample") for argument in arguments):
+        return arguments
+    command = ["git", "rev-parse", "--short=10", "HEAD"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return ["--sample", commit or "none", *arguments]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sampled(sys.argv[1:])))

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,13 +30,18 @@ hypothesis_settings.register_profile("patient", deadline=None, suppress_health_c
 hypothesis_settings.load_profile("patient")
 
 
+pytest_plugins = ["tests.support.selection"]
+
+
 def pytest_configure() -> None:
     os.umask(0o022)  # tests look at who may read a file, and begin with what most people have
+    # A background job inherits SIGINT as ignored, and so would every command that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: a test often waits for a server."""
-    return (os.cpu_count() or 1) + 1
+    """Two for each processor: most tests wait for a server, a browser or a process half of the time."""
+    return (os.cpu_count() or 1) * 2
 
 
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:

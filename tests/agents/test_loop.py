@@ -7,6 +7,7 @@ import pytest
 from tests.agents.conftest import OpenAgent
 from tests.support.agents import result
 from tests.support.engine import ACCOUNT
+from tests.support.patience import PATIENCE_S
 
 from forge.agents import store as agent_store
 from forge.agents.models import Interjection
@@ -154,7 +155,7 @@ async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: Op
         piece_chars=1,
     )
     started = await at_work.start("x")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not at_work.server.requests():
             await asyncio.sleep(0.01)
     async with at_work.engine.store.begin() as tx:
@@ -173,7 +174,7 @@ async def test_messages_are_heard_in_order_merged_before_the_next_turn(agent: Op
 async def test_a_message_that_comes_with_the_last_answer_is_still_heard(agent: OpenAgent):
     at_work = await agent({"text": "Done already."}, {"text": "Now with tabs."}, delay_s=0.1, piece_chars=1)
     started = await at_work.start("x")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not at_work.server.requests():
             await asyncio.sleep(0.01)
     async with at_work.engine.store.begin() as tx:

@@ -8,9 +8,9 @@ import httpx2
 import pytest
 from tests.support.live import Live
 from tests.support.models import ModelServer, StartModels
+from tests.support.patience import PATIENCE_S
 
 AGENTS = "/api/v1/agents"
-PATIENCE_S = 240
 PRICE = {"input": 3, "output": 15}
 
 

@@ -1,6 +1,7 @@
 """The API is what its description says: thousands of generated requests, none of them met by a 5xx."""
 
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -44,17 +45,22 @@ def test_every_event_type_has_a_schema_of_its_own():
 
 
 @pytest.mark.timeout(1500)
-def test_no_generated_request_meets_a_server_error(start_server, tmp_path: Path):
+def test_no_generated_request_meets_a_server_error(
+    start_server, tmp_path: Path, thorough: bool, chance: random.Random
+):
     server: Server = start_server()
+    described = create_api(None).openapi()
+    if not thorough:
+        described["paths"] = dict(chance.sample(sorted(described["paths"].items()), 20))
     schema = tmp_path / "openapi.json"
-    schema.write_text(json.dumps(create_api(None).openapi()))
+    schema.write_text(json.dumps(described))
     done = subprocess.run(
         [
             *(sys.executable, "-m", "schemathesis.cli", "run", str(schema)),
             *("--url", server.url, "--header", f"Authorization: Bearer {server.key}"),
             *("--checks", ",".join(CHECKS)),
             # One worker: Python 3.11 cannot parse in two threads at once, and Hypothesis parses what it describes.
-            *("--max-examples", "40", "--workers", "1", "--seed", "1", "--no-color"),
+            *("--max-examples", "40" if thorough else "10", "--workers", "1", "--seed", "1", "--no-color"),
             # Logging out or revoking would be fine, but /login counts against the limit of guesses.
             *("--exclude-path", "/api/v1/login"),
             # How quickly requests can be made up depends on the machine.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.support.live import live, settings_for
+from tests.support.patience import PATIENCE_S
 from tests.support.postgres import Postgres
 from tests.support.server import Server
 
@@ -26,7 +27,7 @@ async def test_what_one_process_appends_another_tells_at_once(
         assert json.loads(await socket.recv())["type"] == "subscribed"
         run = await asyncio.to_thread(one.call, "POST", "/api/v1/runs", {"kind": "self_test"})
         statuses: list[str] = []
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while "completed" not in statuses:
                 message = json.loads(await socket.recv())
                 statuses += [event["data"]["run"]["status"] for event in message.get("events", [])]
@@ -41,7 +42,7 @@ async def test_a_run_cancelled_through_another_process_stops(
     servers = [await asyncio.to_thread(start_server, tmp_path / name, **shared) for name in ("one", "two")]
     bodies = [{"kind": "self_test", "input": {"step_ms": 60_000}} for _ in range(6)]
     ids = [(await asyncio.to_thread(servers[0].call, "POST", "/api/v1/runs", body))["id"] for body in bodies]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         for run_id in ids:
             while not (await asyncio.to_thread(servers[0].call, "GET", f"/api/v1/runs/{run_id}"))["steps"]:
                 await asyncio.sleep(0.05)

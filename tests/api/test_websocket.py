@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from tests.support.live import Live
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Frame, Opcode
@@ -19,7 +20,6 @@ from forge.runs.models import RunProgressed
 
 EVENTS = 10_000
 CUTS = 100
-PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ async def test_a_client_cut_a_hundred_times_ends_with_everything_once(live_forge
                     return
 
     writing = asyncio.create_task(write())
-    async with asyncio.timeout(240):
+    async with asyncio.timeout(PATIENCE_S):
         while not seen or seen[-1] < EVENTS:
             await follow_until_cut()
             cuts += 1
@@ -189,7 +189,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_may_come_back(
     reader, writer = await open_without_reading(live_forge)
     message = json.dumps({"type": "subscribe", "stream": stream}).encode()
     writer.write(Frame(Opcode.TEXT, message).serialize(mask=True))
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(PATIENCE_S):
         while clients(live_forge) == 0:
             await asyncio.sleep(0.01)
         while clients(live_forge) > 0:  # more and more for it to read, until the server has had enough

@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 
 import pytest
 from tests.support.live import ClientConnection, Live
+from tests.support.patience import PATIENCE_S
 
 from forge.events.models import EventData
 from forge.runs.models import RunResumed
-
-PATIENCE_S = 60
 
 
 class Murmur(EventData):

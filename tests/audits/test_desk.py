@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.audits import desk_cache, desk_crew
 from forge.audits.boundaries.pattern_search import PatternSearch
@@ -331,7 +332,7 @@ def test_a_worker_ends_when_its_desk_is_gone() -> None:
     process = worker._process  # pyright: ignore[reportPrivateUsage]
     assert process.stdin is not None
     process.stdin.close()
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=PATIENCE_S) == 0
     worker.stop()
 
 

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from tests.audits.project import git, make_project, spoil
 from tests.support.live import Live, live, settings_for
+from tests.support.patience import PATIENCE_S
 
 from forge.audits.routes import AuditQuery
 
 AUDIT = "/audit/run"
-PATIENCE_S = 240
 CODES = ["A1", "A2", "A3", "A4", "A5", "A6", "A7", "A8", "A9", "W1", "W2", "W3"]
 
 

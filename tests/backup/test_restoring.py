@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from tests.conftest import NewDatabase
 from tests.support.chaos import account_for, answer_gates, start_runs, unfinished
+from tests.support.patience import PATIENCE_S
 from tests.support.postgres import Postgres
 from tests.support.server import Server, wait_until
 from tests.support.somebody import somebody
@@ -112,7 +113,7 @@ def test_what_was_under_way_when_it_was_backed_up_ends_properly_elsewhere(
     assert (restored.code, restored.err) == (0, "")
     again = start_server(new, **given[1])
     ended = lambda: answer_gates(again) or unfinished(again) == 0  # noqa: E731
-    wait_until(ended, timeout_s=200, what="the end of all runs")
+    wait_until(ended, timeout_s=PATIENCE_S, what="the end of all runs")
     account = account_for(again, runs)
     assert account.statuses == {"completed": RUNS}
     # Files are copied after the database: what was done in between is done again, perhaps several steps of it.

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters, types
 from tests.support.parlour import Parlour, open_parlour
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server
 from tests.support.terminal import FORGE, clean_environment
 
@@ -136,7 +137,7 @@ async def test_progress_is_told_and_a_taken_back_question_stops_the_answer(parlo
         asking = asyncio.create_task(
             forge.call_tool(f"chat_with_{slug}", {"message": "a story"}, progress_callback=hear)
         )
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE_S):
             await has_begun.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):

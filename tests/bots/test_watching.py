@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.bots.versions.house import FIRST, House, open_house, soul
+from tests.support.patience import PATIENCE_S
 
 from forge.bots.models import BotFile
 from forge.bots.versions.service import Versions
@@ -68,7 +69,7 @@ async def told(house: House, *parts: str) -> None:
     """Wait until the account was told of these, and nothing else, and the watcher rests."""
     noticing = house.versions.notice
     assert isinstance(noticing, Noticing)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while len(found := await house.told()) < len(parts) or noticing.is_busy or not noticing.ended:
             await asyncio.sleep(0.02)
     assert found == list(parts)
@@ -183,7 +184,7 @@ async def test_a_folder_of_all_bots_that_is_none_for_a_while_does_not_end_the_wa
     root = watched.folders.root
     root.rename(root.with_name("elsewhere"))
     root.write_text("no folder")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while "the folder of all bots could not be looked at" not in caplog.text:
             await asyncio.sleep(0.02)
     root.unlink()

@@ -38,6 +38,7 @@ def test_every_page_has_a_scene(page: Page):
     assert {scene.route for scene in SCENES} == set(routes)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("scene", SCENES, ids=[scene.name for scene in SCENES])
 def test_scene(page: Page, house: House, scene: Scene):
     enter(page, house.server.url, scene, house.made, "full")

@@ -20,16 +20,15 @@ from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.chaos
 
-TURNS = 30
 MOST_LIVES = 200
 
 
-def script() -> dict[str, Any]:
+def script(turns_wanted: int) -> dict[str, Any]:
     """Writes, edits that would be noticed if they were made twice, and reads side by side."""
     turns: list[dict[str, Any]] = [
         {"tools": [{"write_file": {"path": "count.py", "content": "count = 0\n"}}]},
     ]
-    for i in range(TURNS - 2):
+    for i in range(turns_wanted - 2):
         edit = {"old_text": f"count = {i}\n", "new_text": f"count = {i + 1}\nstep_{i} = {i}\n"}
         looks = [{"read_file": {"path": "count.py"}}, {"list_directory": {"path": "."}}] if i % 7 == 3 else []
         tools = [{"edit_file": {"path": "count.py", "edits": [edit]}}, *looks]
@@ -38,8 +37,8 @@ def script() -> dict[str, Any]:
     return {"scenes": {"counting": {"turns": turns, "after": "stop"}}}
 
 
-def expected() -> str:
-    lines = [f"count = {TURNS - 2}"] + [f"step_{i} = {i}" for i in reversed(range(TURNS - 2))]
+def expected(turns: int) -> str:
+    lines = [f"count = {turns - 2}"] + [f"step_{i} = {i}" for i in reversed(range(turns - 2))]
     return "\n".join(lines) + "\n"
 
 
@@ -76,9 +75,10 @@ async def history(database: str, run: Run) -> list[Event]:
 
 @pytest.mark.timeout(900)
 def test_an_agent_killed_at_every_step_boundary_does_everything_once(
-    model_server: StartModels, tmp_path: Path
+    model_server: StartModels, tmp_path: Path, thorough: bool
 ):
-    server = model_server(script())
+    length = 30 if thorough else 8
+    server = model_server(script(length))
     root = tmp_path / "tree"
     root.mkdir()
     database = str(tmp_path / "forge.db")
@@ -86,14 +86,14 @@ def test_an_agent_killed_at_every_step_boundary_does_everything_once(
         {"database": database, "models": server.url, "root": str(root), "result": str(tmp_path / "result")}
     )
     assert run.status is RunStatus.COMPLETED
-    assert (result(run).end, result(run).turns) == ("done", TURNS)
-    assert {path.name: path.read_text() for path in root.iterdir()} == {"count.py": expected()}
+    assert (result(run).end, result(run).turns) == ("done", length)
+    assert {path.name: path.read_text() for path in root.iterdir()} == {"count.py": expected(length)}
     stats = server.stats()
-    assert (stats.paid, stats.repeated) == (TURNS, 0)
-    assert kills >= TURNS * 2 - 1
+    assert (stats.paid, stats.repeated) == (length, 0)
+    assert kills >= length * 2 - 1
     told = asyncio.run(history(database, run))
     turns = [event.data["turn"] for event in told if event.type == "agent.turn"]
-    assert turns == list(range(1, TURNS + 1))
+    assert turns == list(range(1, length + 1))
     used = [event.data for event in told if event.type == "agent.tool"]
     assert len({one["call_id"] for one in used}) == len(used) == result(run).tool_calls
     assert not any(one["is_error"] for one in used)

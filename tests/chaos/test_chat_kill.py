@@ -15,7 +15,6 @@ REF = "scripted:scripted"
 WORDS = " ".join(f"word{i}" for i in range(60))
 REST = " and so on."
 PROVIDER = {"kind": "anthropic"}
-KILLS = 6
 
 
 def script(delay_s: float) -> dict[str, Any]:
@@ -91,13 +90,14 @@ def test_an_answer_that_was_being_written_is_interrupted_and_can_be_resumed(
 
 
 def test_conversations_survive_kills_at_any_instant(
-    start_server: Callable[..., Server], model_server: StartModels
+    start_server: Callable[..., Server], model_server: StartModels, thorough: bool, chance: random.Random
 ):
+    kills = 6 if thorough else 2
     models = model_server(script(delay_s=0.01))
     server = start_server()
     prepare(server, models)
-    chance, sessions = random.Random(5), dict[str, str]()
-    for kill in range(KILLS):
+    sessions = dict[str, str]()
+    for kill in range(kills):
         for i in range(6):
             text = f"question {kill}.{i}"
             sessions[ask(server, text)] = text
@@ -118,4 +118,4 @@ def test_conversations_survive_kills_at_any_instant(
         else:
             assert answer["text"] == WORDS
     wait_until(lambda: all(call["status"] != "open" for call in calls(server)), what="the end of all calls")
-    print(f"\n{len(sessions)} answers, {KILLS} kills: {statuses.count('interrupted')} of them interrupted")
+    print(f"\n{len(sessions)} answers, {kills} kills: {statuses.count('interrupted')} of them interrupted")

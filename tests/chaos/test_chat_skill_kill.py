@@ -12,7 +12,6 @@ from tests.support.server import Server, wait_until
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 
-KILLS = 5
 WHOLE = "I run it.\n\nDone with it."
 SKILL_MD = """\
 ---
@@ -80,14 +79,15 @@ def test_a_skill_that_ran_when_the_server_died_is_not_run_again(
 
 
 def test_answers_with_skills_survive_kills_at_any_instant(
-    start_server: Callable[..., Server], model_server: StartModels
+    start_server: Callable[..., Server], model_server: StartModels, thorough: bool, chance: random.Random
 ):
+    kills = 5 if thorough else 2
     models = model_server(script(ms=150, delay_s=0.02))
     server = start_server()
     prepare(server, models)
     give_skill(server)
-    chance, sessions = random.Random(7), list[str]()
-    for kill in range(KILLS):
+    sessions = list[str]()
+    for kill in range(kills):
         sessions += [ask(server, f"run {kill}.{i}") for i in range(4)]
         time.sleep(chance.uniform(0.1, 1.5))
         server.kill()
@@ -109,4 +109,4 @@ def test_answers_with_skills_survive_kills_at_any_instant(
     runs = server.call("GET", "/api/v1/skills/slow/runs?limit=200")
     asked = sum(how == "ran" for one in sessions for how, _ in uses(messages(server, one)[-1]))
     assert len(runs) <= asked
-    print(f"\n{len(sessions)} answers, {KILLS} kills: {statuses.count('interrupted')} of them interrupted")
+    print(f"\n{len(sessions)} answers, {kills} kills: {statuses.count('interrupted')} of them interrupted")

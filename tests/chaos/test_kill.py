@@ -4,16 +4,12 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx2
 import pytest
 from tests.support.chaos import Account, account_for, answer_gates, runs_in_flight, start_runs, unfinished
 from tests.support.postgres import Postgres
 from tests.support.server import Server, wait_until
-
-RUNS = 200
-KILLS = 20
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(900)]
 
@@ -26,28 +22,30 @@ def settle(server: Server) -> None:
     wait_until(all_done, timeout_s=600, what="the end of all runs")
 
 
-def check(account: Account, *, kills: int) -> None:
-    assert dict(account.statuses) == {"completed": RUNS}
+def check(account: Account, *, runs: int, kills: int) -> None:
+    assert dict(account.statuses) == {"completed": runs}
     assert account.wrong_answers == []
     assert account.gaps == []
     assert (account.out_of_order, account.effects_out_of_order) == ([], [])
     assert account.lost_effects == 0
     # Only a step that was running when the process died may happen again: at most three at once in each run.
-    assert account.repeated_effects <= RUNS * kills * 3
+    assert account.repeated_effects <= runs * kills * 3
     print(
-        f"\n{RUNS} runs, {kills} kills: {account.effects} effects, {account.repeated_effects} of them repeated; "
+        f"\n{runs} runs, {kills} kills: {account.effects} effects, {account.repeated_effects} of them repeated; "
         f"runs by number of attempts: {dict(sorted(account.attempts.items()))}"
     )
 
 
-def test_two_hundred_runs_survive_twenty_kills_on_sqlite(start_server: Callable[..., Server]):
+def test_runs_survive_kills_on_sqlite(
+    start_server: Callable[..., Server], thorough: bool, chance: random.Random
+):
+    runs, kills = (200, 20) if thorough else (50, 5)
     server = start_server()
-    batch = RUNS // 2 // KILLS
+    batch = runs // 2 // kills
     run_ids = start_runs(
-        server, range(RUNS // 2), step_ms=2500
+        server, range(runs // 2), step_ms=2500
     )  # long enough to be in flight at most of the kills
-    chance = random.Random(7)
-    for _ in range(KILLS):
+    for _ in range(kills):
         # However slow the machine is, and however many have ended: at each kill there are some that have just begun.
         run_ids += start_runs(server, range(len(run_ids), len(run_ids) + batch), step_ms=2500)
         time.sleep(chance.uniform(0.05, 1.0))
@@ -57,21 +55,22 @@ def test_two_hundred_runs_survive_twenty_kills_on_sqlite(start_server: Callable[
         server.start()
     settle(server)
     account = account_for(server, run_ids)
-    check(account, kills=KILLS)
+    check(account, runs=runs, kills=kills)
     interrupted = sum((attempts - 1) * runs for attempts, runs in account.attempts.items())
-    assert interrupted >= KILLS, "too few runs were in flight when the server died"
+    assert interrupted >= kills, "too few runs were in flight when the server died"
 
 
 def test_the_runs_of_a_dead_worker_are_taken_over(
-    start_server: Callable[..., Server], postgres: Postgres, tmp_path: Path
+    start_server: Callable[..., Server], postgres: Postgres, thorough: bool
 ):
+    runs = 200 if thorough else 60
     url = postgres.new_database()
     server = start_server(FORGE_DATABASE_URL=url)
     # They share the data directory, as processes on one machine do, so that effects are counted in one place.
     worker = Server(server.data_dir, command="worker", FORGE_DATABASE_URL=url)
     worker.start()
     wait_until(lambda: len(server.call("GET", "/api/v1/status")["workers"]) == 2, what="the second worker")
-    run_ids = start_runs(server, range(RUNS))
+    run_ids = start_runs(server, range(runs))
     doomed = next(
         w["id"] for w in server.call("GET", "/api/v1/status")["workers"] if w["pid"] == worker.process.pid
     )
@@ -84,7 +83,7 @@ def test_the_runs_of_a_dead_worker_are_taken_over(
     took_s = time.monotonic() - died
     settle(server)
     account = account_for(server, run_ids)
-    check(account, kills=1)
+    check(account, runs=runs, kills=1)
     assert account.attempts[2] > 0, "the dead worker had no run to take over"
     print(f"a dead worker's runs were taken over {took_s:.1f} s after its death")
 

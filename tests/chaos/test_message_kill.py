@@ -12,7 +12,6 @@ from tests.support.server import Server, wait_until
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 
 REF = "scripted:scripted"
-KILLS = 4
 MESSAGES = 3
 WORDS = " ".join(["word"] * 20)
 
@@ -36,13 +35,14 @@ def delivered(server: Server, message_id: str) -> Any:
 
 
 def test_messages_survive_kills_at_any_instant(
-    start_server: Callable[..., Server], model_server: StartModels
+    start_server: Callable[..., Server], model_server: StartModels, thorough: bool, chance: random.Random
 ):
+    kills = 4 if thorough else 2
     models = model_server({"scenes": {"talk": {"turns": [{"text": WORDS}]}}, "delay_s": 0.02})
     server = start_server()
     prepare(server, models.url)
-    chance, sent = random.Random(8), list[str]()
-    for _ in range(KILLS):
+    sent = list[str]()
+    for _ in range(kills):
         for _ in range(MESSAGES):
             body = {"to": "bob", "message_type": "question", "body": f"question {len(sent)}"}
             sent.append(server.call("POST", "/api/v1/messages", body)["message"]["id"])
@@ -67,4 +67,4 @@ def test_messages_survive_kills_at_any_instant(
         else:
             assert delivery["error"]["code"] == "interrupted" and replies == []
         tries.append(len(said[1]["siblings"]))
-    print(f"\n{len(sent)} messages, {KILLS} kills: {sum(tries)} answers begun")
+    print(f"\n{len(sent)} messages, {kills} kills: {sum(tries)} answers begun")

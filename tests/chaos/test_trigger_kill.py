@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server, wait_until
-
-KILLS = 4
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 
@@ -34,8 +33,11 @@ def are_over(server: Server, *names: str) -> bool:
     return all(run["status"] == "completed" for name in names for run in runs(server, name))
 
 
-def test_times_and_events_are_answered_once_though_the_server_is_killed(start_server: Callable[..., Server]):
-    server, chance = start_server(), random.Random(8)
+def test_times_and_events_are_answered_once_though_the_server_is_killed(
+    start_server: Callable[..., Server], thorough: bool, chance: random.Random
+):
+    kills = 4 if thorough else 2
+    server = start_server()
     every = {"type": "cron", "schedule": "every second", "catch_up": "all"}
     save(
         server,
@@ -44,18 +46,18 @@ def test_times_and_events_are_answered_once_though_the_server_is_killed(start_se
         "{{ trigger.run.id }}",
     )
     save(server, "tick", every, "{{ workflow.trigger.scheduled_at }}")
-    for _ in range(KILLS):
+    for _ in range(kills):
         time.sleep(chance.uniform(0.5, 2.5))
         server.kill()
         time.sleep(chance.uniform(0, 1.5))
         server.start()
     wait_until(lambda: len(runs(server, "tick")) >= 5, what="some runs")
     server.call("PATCH", "/api/v1/workflows/tick", {"is_enabled": False})
-    wait_until(lambda: are_over(server, "tick"), timeout_s=200, what="the end of what was due")
+    wait_until(lambda: are_over(server, "tick"), timeout_s=PATIENCE_S, what="the end of what was due")
     ticks = runs(server, "tick")
     wait_until(
         lambda: len(runs(server, "after")) >= len(ticks) and are_over(server, "after"),
-        timeout_s=200,
+        timeout_s=PATIENCE_S,
         what="an answer to every run",
     )
     due = sorted(datetime.fromisoformat(at) for at in outputs(server, "tick"))

@@ -32,10 +32,11 @@ assert forge.cli and forge.llm.adapter
 
 @dataclass
 class Death:
-    """Kill -9 at the next boundary: when a step is settled, put off, or has begun something it will wait for."""
+    """Kill -9 at a boundary: when a step is settled, put off, or has begun something it will wait for."""
 
     deaths: Path
     before_the_commit: bool
+    boundaries_to_pass: int
     under_way: set[str] = field(default_factory=set[str])
 
     def lie_in_wait(self) -> None:
@@ -44,7 +45,9 @@ class Death:
         async def saved(tx: Tx, rows: Mapping[str, Sequence[StepRow]]) -> None:
             at = [row for run_id, own in rows.items() for row in own if await is_boundary(tx, run_id, row)]
             await save(tx, rows)
-            if at:
+            if at and self.boundaries_to_pass:
+                self.boundaries_to_pass -= 1
+            elif at:
                 self._die_with(tx, at)
 
         async def watched(stepping: Stepping) -> StepRow:
@@ -114,7 +117,7 @@ def main() -> None:
         life = json.loads(line)
         child = os.fork()
         if child == 0:
-            Death(Path(life["deaths"]), life["before"]).lie_in_wait()
+            Death(Path(life["deaths"]), life["before"], life["pass"]).lie_in_wait()
             run = asyncio.run(live(life))
             Path(life["result"]).write_text(run.model_dump_json())
             os._exit(0)

@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 import anyio
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.errors import Conflict, NotFound
 from forge.events import channel
@@ -48,7 +49,7 @@ async def test_a_follower_gets_history_then_what_comes(store: Store, log: EventL
     task = asyncio.create_task(collect(log, after=1, until=6, connected=connected))
     await connected.wait()
     await append(store, log, 3)
-    assert await asyncio.wait_for(task, 60) == [2, 3, 4, 5, 6]
+    assert await asyncio.wait_for(task, PATIENCE_S) == [2, 3, 4, 5, 6]
 
 
 async def test_an_unchanged_stream_says_only_that_it_is_connected(log: EventLog):
@@ -69,8 +70,8 @@ async def test_slow_and_fast_followers_see_the_same(
     for _ in range(20):
         await append(store, log, 10)
     everything = list(range(1, 201))
-    assert await asyncio.wait_for(fast, 60) == everything
-    assert await asyncio.wait_for(slow, 60) == everything
+    assert await asyncio.wait_for(fast, PATIENCE_S) == everything
+    assert await asyncio.wait_for(slow, PATIENCE_S) == everything
 
 
 async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store: Store, log: EventLog):
@@ -85,7 +86,7 @@ async def test_followers_who_come_and_go_while_events_arrive_miss_nothing(store:
     for _ in range(100):
         await append(store, log, 3)
     for hopper in hoppers:
-        assert await asyncio.wait_for(hopper, 60) == list(range(1, 301))
+        assert await asyncio.wait_for(hopper, PATIENCE_S) == list(range(1, 301))
 
 
 async def test_a_cursor_from_the_future_is_refused(store: Store, log: EventLog):
@@ -101,7 +102,7 @@ async def test_following_a_deleted_stream_ends(store: Store, log: EventLog):
         async with store.begin() as tx:
             await log.delete(tx, STREAM)
         with pytest.raises(NotFound, match="was deleted"):
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 async for _ in follower:
                     pass
 

@@ -5,6 +5,7 @@ from datetime import UTC
 import anyio
 import anyio.lowlevel
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.events.log import EventLog
 from forge.runs.models import RunProgressed, RunResumed
@@ -84,7 +85,7 @@ async def test_a_reader_never_sees_a_later_number_before_an_earlier_one(store: S
             seen.extend(await seqs(store, log, "run:race", after=seen[-1] if seen else 0))
             await anyio.lowlevel.checkpoint()
 
-    with anyio.fail_after(120):
+    with anyio.fail_after(PATIENCE_S):
         async with anyio.create_task_group() as group:
             group.start_soon(read)
             for _ in range(4):

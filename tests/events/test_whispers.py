@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from typing import Any, ClassVar
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.support.postgres import Postgres
 
 from forge.events import channel
@@ -56,7 +57,7 @@ async def whisper(log: EventLog, text: str) -> None:
 async def heard(follower: Follower, until: object) -> list[Any]:
     """Numbers of durable events and texts of whispers, in the order they came."""
     seen: list[Any] = []
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while until not in seen:
             batch = await anext(follower)
             seen += [one.data["text"] if isinstance(one, Whisper) else one.seq for one in batch]
@@ -65,7 +66,7 @@ async def heard(follower: Follower, until: object) -> list[Any]:
 
 async def test_a_whisper_has_the_form_of_an_event_without_a_number(log: EventLog, follower: Follower):
     await whisper(log, "héllo\x00")
-    (told,) = await asyncio.wait_for(anext(follower), 60)
+    (told,) = await asyncio.wait_for(anext(follower), PATIENCE_S)
     assert json.loads(told.json) == {
         "stream": STREAM,
         "seq": None,

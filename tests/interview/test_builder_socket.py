@@ -10,6 +10,7 @@ from tests.support.interviewing import BUILDER, Person, connect_interviewer
 from tests.support.interviews import NAME, STORIES, interview_script, ready
 from tests.support.live import Live
 from tests.support.models import StartModels
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -35,7 +36,7 @@ class Line:
         await self._socket.send(text)
 
     async def next(self) -> Any:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             return json.loads(await self._socket.recv())
 
     async def hear(self, kind: str) -> Any:
@@ -51,7 +52,7 @@ class Line:
 async def open_line(live_forge: Live, session_id: str, key: str | None = None) -> AsyncIterator[Line]:
     address = f"{live_forge.url.replace('http', 'ws', 1)}/ws/builder/{session_id}"
     headers = {"Authorization": f"Bearer {live_forge.key if key is None else key}"}
-    async with connect(address, additional_headers=headers, open_timeout=60) as socket:
+    async with connect(address, additional_headers=headers, open_timeout=PATIENCE_S) as socket:
         yield Line(socket)
 
 

@@ -97,6 +97,7 @@ async def _first(person: Person) -> None:
         await person.choose()
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
 async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, place: Path, text: str):
     begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text})
@@ -122,6 +123,7 @@ async def test_whatever_is_said_becomes_a_bot_that_can_be_read(person: Person, p
     )
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("text", NAUGHTY, ids=range(len(NAUGHTY)))
 async def test_whatever_is_said_becomes_a_skill_inside_the_library(person: Person, place: Path, text: str):
     begun = await person.client.post(f"{BUILDER}/sessions", json={"description": text, "mode": "skill"})

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel import clock
 from forge.kernel.clock import deadline, sleep_until
@@ -27,7 +28,7 @@ def shows(*moments: datetime) -> Callable[[], datetime]:
 
 
 async def test_a_clock_that_is_set_forward_ends_a_sleep():
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         await sleep_until(NOON + LATER, clock=shows(NOON, NOON + LATER))
 
 
@@ -36,7 +37,7 @@ async def test_a_clock_that_is_set_back_makes_a_sleep_longer_but_not_a_number_of
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.3):
             await sleep_until(NOON + timedelta(seconds=0.1), clock=set_back)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         await sleep_until(NOON + timedelta(seconds=0.1), longest_s=0.1, clock=set_back)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel.background import end, in_background
 from forge.kernel.hashing import canonical_json, hash_json
@@ -112,6 +113,6 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again(monkeypatch
 
     task = asyncio.create_task(stubborn())
     await asyncio.sleep(0)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await end([task])
     assert losses == 3

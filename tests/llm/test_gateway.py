@@ -9,6 +9,7 @@ import pytest
 from pydantic import BaseModel
 from tests.support.gateway import ACCOUNT, open_gateway, spender
 from tests.support.models import StartModels
+from tests.support.patience import PATIENCE_S
 
 from forge.llm.errors import (
     AnswerUnusable,
@@ -246,12 +247,12 @@ async def test_a_cancelled_call_closes_the_connection_and_is_booked(store: Store
         await under.add("scripted", server.url)
         await under.choose("scripted:scripted")
         call = asyncio.create_task(under.gateway.call(spender(), Role.BUILDER, prompt(), on_delta=notice))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await began.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while server.stats().disconnected == 0:
                 await asyncio.sleep(0.02)
         booked = (await under.calls())[0]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from tests.support.chats import PATIENCE_S, connect_models, data
+from tests.support.chats import connect_models, data
 from tests.support.live import Live
 from tests.support.models import ModelServer
+from tests.support.patience import PATIENCE_S
 
 SCENES = {
     "tides": {"match": {"latest": "tide"}, "turns": [{"text": "It turns at six."}]},

@@ -7,6 +7,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from tests.messages.office import Office
 from tests.support.chats import data, problem
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel.clock import now
 from forge.messages.tables import bot_messages
@@ -88,7 +89,7 @@ async def test_who_waits_too_shortly_gets_the_reply_later(office: Office):
 async def test_a_delivery_that_is_cancelled_has_failed(office: Office):
     sent = await office.send("Tell it slowly", to="bob")
     (delivery,) = sent["message"]["deliveries"]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not office.asked():
             await asyncio.sleep(0.05)
     data(await office.client.post(f"/api/v1/runs/{delivery['run_id']}/cancel"))

@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.outgoing.servers import Asked, Served, plain, redirect, serving
+from tests.support.patience import PATIENCE_S
 
 from forge.errors import ForgeError
 from forge.outgoing.addresses import Address
@@ -217,7 +218,7 @@ async def test_a_body_that_drips_is_cut_off_in_time():
 
     async with serving(drip) as served:
         with pytest.raises(TooLate, match=r"within 0\.3 seconds"):
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE_S):
                 await to(served).request(Request(served.url, timeout_s=0.3))
 
 

@@ -1,5 +1,6 @@
 """What failed among other tests is tried once more, alone: by the script that `make test` starts."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,7 @@ def run(folder: Path, text: str, *arguments: str) -> tuple[int, str]:
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "PYTEST_XDIST_AUTO_NUM_WORKERS": "1"},
     )
     return done.returncode, done.stdout + done.stderr
 

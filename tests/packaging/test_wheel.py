@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.support.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[2]
 UV = Path(sys.executable).parent / "uv"
@@ -91,7 +92,7 @@ def wait_for_url(server: subprocess.Popen[bytes], folder: Path) -> str:
 def stop(server: subprocess.Popen[bytes]) -> None:
     server.terminate()
     try:
-        server.wait(timeout=20)
+        server.wait(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()

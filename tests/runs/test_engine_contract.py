@@ -12,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 from dbos._sys_db_sqlite import SQLiteSystemDatabase
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel.clock import now
 from forge.runs import prompt_queue
@@ -157,7 +158,7 @@ async def test_whoever_writes_gets_a_thread_while_the_engine_waits_to_write(stor
             await tx.execute(sa.text("UPDATE runs SET title = title"))
             waiting = [asyncio.create_task(engine.runs._engine.cancel([run.id])) for _ in range(THREADS + 4)]
             await asyncio.sleep(0.3)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 assert await asyncio.to_thread(threading.current_thread) is not threading.main_thread()
         await asyncio.gather(*waiting)
 

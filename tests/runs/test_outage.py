@@ -16,7 +16,8 @@ import sqlalchemy as sa
 from dbos import DBOS
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
-from tests.support.engine import PATIENCE_S, kind, open_engine
+from tests.support.engine import kind, open_engine
+from tests.support.patience import PATIENCE_S
 
 from forge.runs.attempt import Call, Retry, StepInfo
 from forge.runs.context import RunContext

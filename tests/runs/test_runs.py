@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.support.engine import ACCOUNT, kind, open_engine
+from tests.support.patience import PATIENCE_S
 
 from forge.errors import Conflict, Gone, Invalid, NotFound, Unavailable
 from forge.runs.attempt import StepInfo
@@ -271,13 +272,13 @@ async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where
 
     async with open_engine(store, kind("long", body), kind("below", below)) as engine:
         run = await engine.start("long")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             if where in {"step", "child"}:
                 await entered.wait()
         await _until_it_stands(engine, run.id, where)
         cancelled = await engine.runs.cancel(ACCOUNT, run.id, by="me")
         assert cancelled.status is RunStatus.CANCELLED
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while engine.runs.executing:
                 await asyncio.sleep(0.01)
             if where in {"step", "child"}:
@@ -290,7 +291,7 @@ async def test_cancel_stops_a_run_at_once_wherever_it_stands(store: Store, where
 
 
 async def _until_it_stands(engine: Any, run_id: str, where: str) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             detail = await engine.runs.get(ACCOUNT, run_id)
             steps = [*detail.steps]
@@ -359,7 +360,7 @@ async def test_a_run_taken_over_by_its_own_process_can_still_be_cancelled(store:
         assert await engine.runs._engine.take_over(workers[0].id) == 1
         await engine.when(run.id, lambda run: run.attempt == 2)
         await engine.runs.cancel(ACCOUNT, run.id, by="me")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while engine.runs.executing:
                 await asyncio.sleep(0.01)
 

@@ -12,6 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from tests.conftest import NewDatabase
 from tests.support.engine import open_engine
+from tests.support.patience import PATIENCE_S
 
 from forge.runs import store as runs_store
 from forge.runs.tables import workers
@@ -48,7 +49,7 @@ async def beats(store: Store, times: int) -> None:
     """Until the worker under test has looked at the others so often."""
     for _ in range(times):
         before = await seen(store)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while all(before.get(name) == at for name, at in (await seen(store)).items()):
                 await asyncio.sleep(0.05)
 
@@ -70,7 +71,7 @@ async def test_who_died_before_the_clock_was_set_back_is_found(url: str):
     async with open_engine(store):
         await add_worker(store, "dead")
         await set_clock(store, -HOURS, "dead")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while "dead" in await seen(store):
                 await asyncio.sleep(0.05)
     await store.close()
@@ -86,7 +87,7 @@ async def test_an_outage_is_said_once_and_then_the_lease_goes_on(url: str, caplo
     store = Store(url)
     async with open_engine(store):
         event.listen(store._writer.sync_engine, "before_cursor_execute", lose)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while len(lost) < 4:
                 await asyncio.sleep(0.05)
         event.remove(store._writer.sync_engine, "before_cursor_execute", lose)

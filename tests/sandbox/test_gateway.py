@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.sandbox.gateway import Gateway
 from forge.sandbox.upstreams import Upstream, Upstreams
@@ -139,7 +140,7 @@ async def raw(port: int, request: str) -> str:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request.encode())
     await writer.drain()
-    answer = (await asyncio.wait_for(reader.read(), 10)).decode()
+    answer = (await asyncio.wait_for(reader.read(), PATIENCE_S)).decode()
     writer.close()
     return answer.split("\r\n")[0]
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, Run, make, runner
+from tests.support.patience import PATIENCE_S
 
 from forge.errors import Invalid
 from forge.sandbox.models import Command, End, Limits, Network, Output
@@ -45,7 +46,7 @@ def owner_of(path: Path) -> int:
     return path.stat().st_uid
 
 
-async def until(condition: object, timeout_s: float = 60) -> None:
+async def until(condition: object, timeout_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline, "it did not happen"

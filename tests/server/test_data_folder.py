@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server
 
 
@@ -26,5 +27,5 @@ def replace(path: Path) -> None:
 def test_it_ends_and_says_why(start_server: Callable[..., Server], take_away: Callable[[Path], None]):
     server = start_server()
     take_away(server.data_dir)
-    assert server.process.wait(timeout=60) == 3
+    assert server.process.wait(timeout=PATIENCE_S) == 3
     assert f"{server.data_dir} was removed, moved or replaced" in server.output

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import OperationalError
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Terminal, clean_environment
 
@@ -329,7 +330,7 @@ def test_a_start_that_is_interrupted_leaves_a_directory_that_starts(tmp_path: Pa
                 started.wait(timeout=delay_ms / 1000)
             except subprocess.TimeoutExpired:
                 started.send_signal(signal.SIGTERM)
-            assert started.wait(timeout=60) in (0, -signal.SIGTERM)
+            assert started.wait(timeout=PATIENCE_S) in (0, -signal.SIGTERM)
         assert not (tmp_path / "data" / "server.json").exists()
     server = Server(tmp_path / "data")
     server.start()

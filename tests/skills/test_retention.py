@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import sqlalchemy as sa
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel.background import in_background
 from forge.kernel.clock import now
@@ -53,7 +54,7 @@ async def test_old_invocations_and_what_killed_trials_left_are_gone(store: Store
         is_early = skill_kv.c.account_id.in_([f"{NOBODY}1", "me"])
         await tx.execute(sa.update(skill_kv).where(is_early).values(changed_at=early))
     async with in_background(keep_tidy(store, tmp_path, 90), "tidying"):
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while old.exists() or await _runs(store) != ["new"]:
                 await asyncio.sleep(0.02)
     assert (fresh.exists(), own.exists()) == (True, True)

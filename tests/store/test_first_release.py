@@ -20,6 +20,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 from tests.support.live import Live, live, settings_for
+from tests.support.patience import PATIENCE_S
 from tests.support.postgres import Postgres
 
 from forge.backup.restoring import restore
@@ -46,7 +47,7 @@ class Opened:
         return (await self.get(f"/runs/{self.notes['runs'][name]}"))["run"]["status"]
 
     async def until(self, name: str, status: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while await self.status(name) != status:
                 await asyncio.sleep(0.05)
 

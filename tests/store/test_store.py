@@ -8,6 +8,7 @@ import anyio
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import StatementError
+from tests.support.patience import PATIENCE_S
 
 from forge.store.engine import Store
 from forge.store.types import METADATA, Json, Utc
@@ -85,7 +86,7 @@ async def test_many_writers_at_once_all_get_their_turn(notebook: Store):
 async def test_a_reader_is_not_held_up_by_a_writer(notebook: Store):
     async with notebook.begin() as tx:
         await tx.execute(sa.insert(notes).values(id=1))
-        with anyio.fail_after(30):
+        with anyio.fail_after(PATIENCE_S):
             assert await all_notes(notebook) == []
 
 
@@ -134,7 +135,7 @@ async def test_a_write_that_is_cancelled_twice_leaves_no_lock_behind(tmp_path: P
     task.cancel()
     with pytest.raises(asyncio.CancelledError) as kept:
         await task
-    async with asyncio.timeout(20), store.begin() as tx:
+    async with asyncio.timeout(PATIENCE_S), store.begin() as tx:
         await tx.execute(sa.insert(notes).values(id=2))
     assert [row[0] for row in await all_notes(store)] == [2]
     assert kept.value is not None

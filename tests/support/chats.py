@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx2
 from tests.support.models import ModelServer
+from tests.support.patience import PATIENCE_S
 
-PATIENCE_S = 120
 REF = "scripted:scripted"
 PRICE = {"input": 3, "output": 15, "context_window": 200_000}
 ROLES = ("bot", "utility")

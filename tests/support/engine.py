@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
+from tests.support.patience import PATIENCE_S
 
 from forge.events.log import EventLog
 from forge.events.models import Event
@@ -19,8 +20,6 @@ from forge.store.engine import Store
 from forge.telemetry import Metrics, NoTracing
 
 ACCOUNT = "account-1"
-PATIENCE_S = 240
-"""A busy machine takes its time; a test that hangs is still told from one that is slow."""
 
 
 class AnyInput(BaseModel):

@@ -1,17 +1,21 @@
 """Forge inside the test's own process: its services at hand, its API on a real socket."""
 
 import asyncio
+import functools
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx2
 import uvicorn
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 
+from forge import app
 from forge.app import Forge, open_forge, own_address
 from forge.config import Settings
 from forge.server.serve import api_config
@@ -25,14 +29,17 @@ class Live:
     account_id: str
 
     def client(self, **headers: str) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
-            base_url=self.url, headers={"Authorization": f"Bearer {self.key}", **headers}, timeout=60
-        )
+        headers = {"Authorization": f"Bearer {self.key}", **headers}
+        return httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60, verify=False)
 
     def socket(self, **options: Any) -> connect:
         address = self.url.replace("http://", "ws://") + "/ws"
         headers = {"Authorization": f"Bearer {self.key}"}
-        return connect(address, additional_headers=headers, max_size=None, open_timeout=60, **options)
+        return connect(address, additional_headers=headers, max_size=None, open_timeout=PATIENCE_S, **options)
+
+
+_shared_embedder = functools.cache(app.find_embedder)
+"""One language model for all Forges of this process: each of them would keep 90 MB."""
 
 
 def settings_for(data_dir: Path, database_url: str, **more: Any) -> Settings:
@@ -42,7 +49,10 @@ def settings_for(data_dir: Path, database_url: str, **more: Any) -> Settings:
 
 @asynccontextmanager
 async def live(settings: Settings) -> AsyncGenerator[Live]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        patch.object(app, "find_embedder", _shared_embedder),
+    ):
         address = own_address(settings, listener.getsockname()[1])
         async with open_forge(settings, address, terminal=False) as forge:
             server = uvicorn.Server(api_config(forge))

@@ -1,4 +1,4 @@
-"""How long the event loop stands still while something is done: nobody else is answered meanwhile."""
+"""Measure for how long work keeps the event loop to itself."""
 
 import asyncio
 import time
@@ -7,32 +7,34 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Pauses:
+class LoopUse:
+    """Processor time, so that a busy machine does not change the answer."""
+
     longest_s: float = 0.0
-    whole_s: float = 0.0
+    total_s: float = 0.0
 
     @property
     def share(self) -> float:
-        """Of the whole time; near 1 when all of it was done on the loop."""
-        return self.longest_s / self.whole_s
+        """The longest turn on the loop, as a part of all work: near 1 when everything was done on the loop."""
+        return self.longest_s / self.total_s
 
 
-async def watch_loop(doing: Awaitable[object]) -> Pauses:
-    pauses = Pauses()
-    ticking = asyncio.create_task(_tick(pauses))
+async def watch_loop(work: Awaitable[object]) -> LoopUse:
+    use = LoopUse()
+    ticking = asyncio.create_task(_tick(use))
     await asyncio.sleep(0)
-    began = time.monotonic()
+    began = time.process_time()
     try:
-        await doing
+        await work
     finally:
-        pauses.whole_s = time.monotonic() - began
+        use.total_s = time.process_time() - began
         await asyncio.sleep(0.002)
         ticking.cancel()
-    return pauses
+    return use
 
 
-async def _tick(pauses: Pauses) -> None:
+async def _tick(use: LoopUse) -> None:
     while True:
-        before = time.monotonic()
+        before = time.thread_time()
         await asyncio.sleep(0.001)
-        pauses.longest_s = max(pauses.longest_s, time.monotonic() - before)
+        use.longest_s = max(use.longest_s, time.thread_time() - before)

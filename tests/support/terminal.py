@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from tests.support.patience import PATIENCE_S
+
 from forge.cli import main
 
 FORGE = [sys.executable, "-m", "forge"]
@@ -85,20 +87,20 @@ class Screen:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.text = ""
 
-    def wait_for(self, words: str, timeout_s: float = 60) -> None:
+    def wait_for(self, words: str, timeout_s: float = PATIENCE_S) -> None:
         deadline = time.monotonic() + timeout_s
         while words not in self.text:
             if not self._read(deadline):
                 raise AssertionError(f"{words!r} did not appear:\n{self.text}")
 
-    def wait_for_more(self, timeout_s: float = 60) -> None:
+    def wait_for_more(self, timeout_s: float = PATIENCE_S) -> None:
         """Whatever it is; nothing when the command has ended."""
         self._read(time.monotonic() + timeout_s)
 
     def type(self, text: str) -> None:
         os.write(self._primary, text.encode())
 
-    def end(self, timeout_s: float = 60) -> int:
+    def end(self, timeout_s: float = PATIENCE_S) -> int:
         while self._read(time.monotonic() + timeout_s):
             pass
         return self.process.wait(timeout=timeout_s)

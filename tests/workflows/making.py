@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.support.live import Live
+from tests.support.patience import PATIENCE_S
 
 from forge.events.models import Event
 
@@ -58,7 +59,7 @@ class Bench:
         assert submitted["status"] == "submitted"
         return submitted["run_id"]
 
-    async def until(self, run_id: str, *statuses: str, seconds: float = 30.0) -> Any:
+    async def until(self, run_id: str, *statuses: str, seconds: float = PATIENCE_S) -> Any:
         """The run, as soon as it has one of these statuses; without any, when it has ended."""
         wanted = statuses or ("completed", "failed", "cancelled")
         async with asyncio.timeout(seconds):

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.support.live import Live
+from tests.support.patience import PATIENCE_S
 from tests.workflows.making import Bench, code, statuses, step
 
 from forge.workflows.engine import ground
@@ -152,7 +153,7 @@ async def test_a_step_that_is_ended_stops_the_run_it_waits_for(
     asks = step("ok", "approval", prompt="?")
     await bench.create("outer", [*steps, asks], **{"finally": ["ok"]}, **more)
     run_id = await bench.trigger("outer")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
             await asyncio.sleep(0.02)
     (child,) = run["children"]

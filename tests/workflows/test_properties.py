@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
+from tests.support.patience import PATIENCE_S
 
 from forge.events.models import EventData
 from forge.runs.fencing import TakenOver
@@ -87,7 +88,7 @@ class World:
 
     async def run(self, definition: Definition) -> Ended:
         names: dict[str, JsonValue] = {"inputs": {}, "trigger": {}, "workflow": {}}
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             return await Execution(definition, self.ground(), names).run()
 
 

@@ -3,6 +3,7 @@
 import asyncio
 
 import sqlalchemy as sa
+from tests.support.patience import PATIENCE_S
 from tests.workflows.triggers.conftest import House
 
 from forge.events.log import EventLog
@@ -22,6 +23,6 @@ async def test_a_deleted_workflow_is_gone_for_good_without_another_being_deleted
         async with store.read() as tx:
             return list((await tx.execute(sa.select(workflows.c.id))).scalars())
 
-    async with in_background(purge_deleted(store), "purging"), asyncio.timeout(30):
+    async with in_background(purge_deleted(store), "purging"), asyncio.timeout(PATIENCE_S):
         while await left() != [kept]:
             await asyncio.sleep(0.01)

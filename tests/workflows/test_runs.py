@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from tests.support.live import Live
+from tests.support.patience import PATIENCE_S
 from tests.workflows.making import Bench, code, statuses, step
 
 
@@ -77,7 +78,7 @@ async def test_an_approval_waits_and_then_goes_on(bench: Bench):
 async def test_a_run_counts_as_waiting_only_when_nothing_else_goes_on(bench: Bench):
     await bench.create("ask", [step("ok", "approval", prompt="Sure?"), code("busy", _BUSY)])
     run_id = await bench.trigger("ask")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not (run := await bench.ask("GET", f"/workflow-runs/{run_id}"))["gates"]:
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.2)
@@ -132,7 +133,7 @@ async def test_cancelling_stops_all_of_it_at_once(bench: Bench):
     )
     run_id = await bench.trigger("outer")
     await bench.until(run_id, "waiting")
-    async with asyncio.timeout(10.0):
+    async with asyncio.timeout(PATIENCE_S):
         run = await bench.ask("POST", f"/workflow-runs/{run_id}/cancel")
         while bench.live.forge.runs.executing:
             await asyncio.sleep(0.01)
@@ -210,7 +211,7 @@ async def test_runs_at_a_time_are_limited(bench: Bench, policy: str):
         assert (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"] == []
         await bench.ask("POST", f"/workflow-runs/{first}/approve", json={})
     assert (await bench.until(first))["status"] == ("completed" if policy == "queue" else "cancelled")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while not (await bench.ask("GET", f"/workflow-runs/{second}"))["gates"]:
             await asyncio.sleep(0.02)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.agents.tools.conftest import SECRET, Use
+from tests.support.patience import PATIENCE_S
 from tests.support.python_project import give_pytest, make_environment
 
 from forge.agents.models import ToolDetail
@@ -223,7 +224,7 @@ async def test_a_cancelled_command_leaves_nothing_behind(
         "import time, pathlib\n\ndef test_slow():\n    pathlib.Path('started').touch()\n    time.sleep(600)\n"
     )
     running = asyncio.ensure_future(use("run_tests", command="pytest"))
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE_S):
         while not running.done() and not await anyio.Path(project / "started").exists():
             await anyio.sleep(0.01)
     running.cancel()

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import JsonValue
-from tests.support.engine import ACCOUNT, PATIENCE_S
+from tests.support.engine import ACCOUNT
 from tests.support.gateway import open_gateway
 from tests.support.models import ModelServer
+from tests.support.patience import PATIENCE_S
 
 from forge.agents.hands import Hands
 from forge.bots.chat.branches import session_stream

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.parlour import Parlour, open_parlour
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server, wait_until
 from tests.support.terminal import FORGE, Said, Terminal, clean_environment
 
@@ -122,7 +123,7 @@ def test_a_reader_who_has_enough_gets_no_traceback(parlour: Parlour):
         assert process.stdout and process.stderr
         process.stdout.close()
         err = process.stderr.read().decode()
-        assert process.wait(timeout=120) == 1
+        assert process.wait(timeout=PATIENCE_S) == 1
     assert "Traceback" not in err and "BrokenPipe" not in err
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from tests.support.parlour import Parlour, open_parlour
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server, wait_until
 from tests.support.terminal import Screen, open_screen
 
 PROMPT = "you ▸ "
-PATIENCE_S = 90
 ENDLESS = "a long story " * 100
 SCENES: dict[str, Any] = {
     "tide": {

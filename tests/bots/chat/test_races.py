@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from tests.bots.chat.rows import START, add_bot, add_session, made_with, say
 from tests.support.engine import ACCOUNT, EngineUnderTest, kind, open_engine
+from tests.support.patience import PATIENCE_S
 
 from forge.agents.models import AgentEnd, AgentResult
 from forge.bots.chat import store as chats
@@ -184,7 +185,7 @@ async def _until_somebody_waits(store: Store) -> None:
         "SELECT count(*) FROM pg_stat_activity"
         " WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             async with store.read() as tx:
                 if (await tx.execute(waiting)).scalar_one():

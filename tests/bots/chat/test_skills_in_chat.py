@@ -10,6 +10,7 @@ import pytest
 from tests.bots.chat.skilled import MadeUpSkills, Talking, open_talking, ran, seen
 from tests.support.engine import ACCOUNT
 from tests.support.models import StartModels
+from tests.support.patience import PATIENCE_S
 
 from forge.bots.chat.models import Message, MessageStatus
 from forge.bots.models import BotSkillChange
@@ -289,11 +290,11 @@ async def test_an_answer_stopped_while_a_skill_runs_keeps_its_words_and_its_bill
     ) as talk:
         await talk.make("weather")
         session_id = await talk.ask("How cold is it?")
-        await asyncio.wait_for(began.wait(), 60)
+        await asyncio.wait_for(began.wait(), PATIENCE_S)
         running = await talk.last(session_id)
         assert (running.text, uses(running)) == ("I look it up.", [("weather", "ran", "running")])
         await talk.house.chats.stop(ACCOUNT, session_id, by="me")
-        await asyncio.wait_for(was_cancelled.wait(), 60)
+        await asyncio.wait_for(was_cancelled.wait(), PATIENCE_S)
         stopped = await talk.when(session_id, lambda one: uses(one)[0][2] == "stopped")
         assert (stopped.status, stopped.text) == (MessageStatus.STOPPED, "I look it up.")
         assert stopped.answer is not None and stopped.answer.cost_micros > 0
@@ -324,7 +325,7 @@ async def test_a_run_under_way_when_the_process_died_is_not_repeated_and_the_mod
     async with talking(*turns) as talk:
         await talk.make("weather")
         session_id = await talk.ask("How cold is it?")
-        await asyncio.wait_for(began.wait(), 60)
+        await asyncio.wait_for(began.wait(), PATIENCE_S)
     async with talking(*turns) as talk:
         answer = await talk.ended(session_id)
         (sent,) = talk.sent()

@@ -11,6 +11,7 @@ from tests.browser.conftest import Visitor
 from tests.interview.browser.walking import answers, begin, create, question, wait_for_interview
 from tests.support.interviews import NAME, STORIES, TONE, interview_script, ready
 from tests.support.models import open_models
+from tests.support.patience import PATIENCE_S
 from tests.support.server import Server
 from tests.support.terminal import Terminal
 from websockets.sync.client import connect
@@ -52,7 +53,7 @@ def over_http(server: Server) -> str:
 def over_a_socket(server: Server) -> str:
     address = f"{server.url.replace('http', 'ws', 1)}/ws/builder/{new_id()}"
     headers = {"Authorization": f"Bearer {server.key}"}
-    with connect(address, additional_headers=headers, open_timeout=60) as socket:
+    with connect(address, additional_headers=headers, open_timeout=PATIENCE_S) as socket:
 
         def say(**message: Any) -> None:
             socket.send(json.dumps(message))

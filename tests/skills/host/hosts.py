@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from tests.support.patience import PATIENCE_S
 
 from forge.errors import NotFound
 from forge.outgoing.client import Outgoing
@@ -55,7 +56,7 @@ def host_for(
     parts: HostParts,
     allowed: Mapping[Capability, Scope],
     *,
-    seconds: float = 30.0,
+    seconds: float = PATIENCE_S,
     invocation: Invocation = INVOCATION,
 ) -> Host:
     return Host(invocation, allowed, parts, seconds)

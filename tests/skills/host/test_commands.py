@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.skills.host.hosts import error_of, host_for, parts_for
+from tests.support.patience import PATIENCE_S
 
 from forge.sandbox.choice import Sandboxes
 from forge.skills.host.host import Host
@@ -17,7 +18,7 @@ def sandboxes() -> Sandboxes:
     return Sandboxes()
 
 
-def host_with(folder: Path, sandboxes: Sandboxes, *names: str, seconds: float = 30.0) -> Host:
+def host_with(folder: Path, sandboxes: Sandboxes, *names: str, seconds: float = PATIENCE_S) -> Host:
     allowed = {Capability.EXEC_COMMAND: Scope(names=list(names)), Capability.READ_FILE: Scope()}
     return host_for(parts_for(folder, sandboxes=sandboxes), allowed, seconds=seconds)
 

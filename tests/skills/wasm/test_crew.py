@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, never, run
+from tests.support.patience import PATIENCE_S
 
 from forge.skills.execution import Language, RunEnd, RunLimits
 from forge.skills.wasm.crew import Crew
@@ -34,7 +35,7 @@ def is_there(pid: int) -> bool:
     return state != "Z"
 
 
-async def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+async def eventually(holds: Callable[[], bool], seconds: float = PATIENCE_S) -> bool:
     deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:
         await asyncio.sleep(0.02)
@@ -114,7 +115,7 @@ async def test_a_call_cancelled_while_the_host_works_cancels_the_host(tmp_path: 
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.wait_for(cancelled.wait(), 10)
+        await asyncio.wait_for(cancelled.wait(), PATIENCE_S)
         assert (await run(crew, ECHO)).end is RunEnd.DONE
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, never, run
+from tests.support.patience import PATIENCE_S
 
 from forge.skills.execution import HostError, Language, RunEnd, RunLimits
 from forge.skills.wasm.crew import Crew
@@ -120,7 +121,7 @@ async def test_a_host_that_cannot_be_cancelled_does_not_hold_up_the_end(crew: Cr
     async def stubborn(op: str, args: dict[str, Any]) -> None:
         while not released.is_set():
             try:
-                await asyncio.wait_for(released.wait(), 30)
+                await asyncio.wait_for(released.wait(), PATIENCE_S)
             except asyncio.CancelledError:
                 continue
 

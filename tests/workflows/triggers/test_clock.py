@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.workflows.triggers.conftest import House, at
 
 from forge.errors import Conflict, Unavailable
@@ -74,7 +75,7 @@ async def test_a_clock_that_is_set_back_is_noticed(house: House):
     moments = iter([at("2026-01-01T12:30:00")] * 3)
     clock = CronClock(house.launch, clock=lambda: next(moments, at("2026-01-01T09:30:00")))
     await house.set_next_at(workflow_id, at("2026-01-01T13:00:00"))
-    async with in_background(clock.tick_on(), "schedules"), asyncio.timeout(60):
+    async with in_background(clock.tick_on(), "schedules"), asyncio.timeout(PATIENCE_S):
         while (await house.view(workflow_id)).next_at != at("2026-01-01T10:00:00"):
             await asyncio.sleep(0.05)
 
@@ -153,7 +154,7 @@ async def test_servers_side_by_side_start_each_time_once(house: House):
 
 
 async def eventually(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not condition():
             await asyncio.sleep(0.02)
 

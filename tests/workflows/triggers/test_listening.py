@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from tests.support.engine import open_engine
+from tests.support.patience import PATIENCE_S
 from tests.workflows.triggers.conftest import ACCOUNT, STREAM, House, insert_run
 
 from forge.bots.models import BotChanged
@@ -42,7 +43,7 @@ async def tell(house: House, *facts: EventData) -> int:
 
 
 async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await condition():
             await asyncio.sleep(0.02)
 

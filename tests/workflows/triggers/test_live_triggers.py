@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 from tests.support.live import Live
+from tests.support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -34,7 +35,7 @@ async def save(
 
 
 async def runs_of(client: httpx2.AsyncClient, name: str, count: int) -> list[dict[str, Any]]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             found = (await client.get(f"/api/v1/workflows/{name}/runs")).json()["data"]
             if sum(run["status"] == "completed" for run in found) >= count:
@@ -92,7 +93,7 @@ async def test_schedules_events_and_files_start_runs_without_a_restart(
     await save(client, "drop", {"type": "file_watch", "paths": [str(inbox)], "patterns": ["*.txt"]})
     assert {run["trigger"] for run in await runs_of(client, "tick", 1)} == {"cron"}
     await client.delete("/api/v1/workflows/tick")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         number = 0
         while not (await client.get("/api/v1/workflows/drop/runs")).json()["data"]:
             (inbox / f"{number}.txt").write_text("1")  # until it is watched, nobody sees them

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from forge.kernel.background import in_background
 from forge.workflows.triggers import running
@@ -26,7 +27,7 @@ async def test_work_that_stumbles_goes_on_and_ends_when_it_is_told_to(
         finally:
             begun.append("ended")
 
-    async with in_background(go_on(work, "schedules"), "schedules"), asyncio.timeout(10):
+    async with in_background(go_on(work, "schedules"), "schedules"), asyncio.timeout(PATIENCE_S):
         while begun.count("begun") < 3:
             await asyncio.sleep(0.01)
     assert begun == ["begun", "ended"] * 3

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.workflows.triggers.conftest import House
 
 from forge.kernel.background import in_background
@@ -49,7 +50,7 @@ async def are_ready(watcher: FileWatcher, count: int) -> bool:
 
 
 async def eventually(condition: Callable[[], Awaitable[object]]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await condition():
             await asyncio.sleep(0.02)
 
