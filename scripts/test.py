@@ -8,6 +8,7 @@ the end, because it has to be fixed. More than a few failures are no accident, a
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,15 +25,21 @@ MAX_RETRIED = 3
 def main(arguments: list[str], folder: Path = ROOT) -> int:
     with tempfile.TemporaryDirectory(prefix="forge-tests-") as cache:
         command = [*PYTEST, "-o", f"cache_dir={cache}", *arguments]
-        code = subprocess.run([*command, *ON_ALL_PROCESSORS], cwd=folder, check=False).returncode
+        code = run([*command, *ON_ALL_PROCESSORS], folder)
         failed = failures(Path(cache)) if code == TESTS_FAILED else []
         if not 0 < len(failed) <= MAX_RETRIED:
             return code
         report("Failed among the others, tried again alone", failed)
-        code = subprocess.run([*command, "--last-failed"], cwd=folder, check=False).returncode
+        code = run([*command, "--last-failed"], folder)
         if code == 0:
             report("Unsteady, to be fixed: failed among the others and passed alone", failed)
         return code
+
+
+def run(command: list[str], folder: Path) -> int:
+    # Hundreds of processes are started, and without bytecode each of them compiles all libraries again.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, cwd=folder, env=environment, check=False).returncode
 
 
 def failures(cache: Path) -> list[str]:

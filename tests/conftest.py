@@ -1,6 +1,7 @@
 """Fixtures for all tests. What needs a database runs on both."""
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -48,6 +49,10 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     """Begin with the long ones where several work side by side, so that none is left over at the end."""
     if is_xdist_worker(session):
         items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # thousands of tests and their modules, which no collection during the tests has to go through
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,5 +25,11 @@ export default defineConfig({
     },
   },
   // Machines that run tests are busy: a test ends when it is done, not when it is late.
-  test: { environment: "jsdom", setupFiles: "./tests/setup.ts", globals: true, testTimeout: 60_000 },
+  test: {
+    environment: "jsdom",
+    setupFiles: "./tests/setup.ts",
+    globals: true,
+    testTimeout: 60_000,
+    maxWorkers: "100%",
+  },
 });

@@ -26,6 +26,7 @@ def problems(page: Page) -> list[str]:
     return [f"{one['impact']} {one['id']}: {one['nodes'][0]['html']}" for one in found]
 
 
+@pytest.mark.sample(1)
 @everywhere
 def test_empty_pages(visit: Visit, scheme: ColorScheme, viewport: ViewportSize):
     visitor = visit(scheme=scheme, viewport=viewport)

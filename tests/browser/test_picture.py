@@ -10,7 +10,7 @@ from tests.browser.conftest import Visitor, at_rest
 from tests.support.server import wait_until
 from tests.support.studio import open_studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.full]
 
 PICTURES = Path(__file__).parent.parent.parent / "docs" / "pictures"
 

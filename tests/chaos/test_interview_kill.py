@@ -78,7 +78,7 @@ def test_an_interview_survives_a_kill_between_every_two_turns(
 def test_an_interview_survives_a_kill_while_the_model_thinks(
     start_server: Callable[..., Server], model_server: StartModels
 ):
-    models = model_server(interview_script(QUESTIONS, delay_s=0.2))
+    models = model_server(interview_script(QUESTIONS, delay_s=0.1))
     server = start_server()
     prepare(server, models.url)
     new = {"description": "Bedtime stories for my children"}

@@ -39,15 +39,14 @@ def check(account: Account, *, runs: int, kills: int) -> None:
 def test_runs_survive_kills_on_sqlite(
     start_server: Callable[..., Server], thorough: bool, chance: random.Random
 ):
-    runs, kills = (200, 20) if thorough else (50, 5)
+    # A step long enough for runs to be in flight at most of the kills.
+    runs, kills, step_ms = (200, 20, 2500) if thorough else (50, 5, 1000)
     server = start_server()
     batch = runs // 2 // kills
-    run_ids = start_runs(
-        server, range(runs // 2), step_ms=2500
-    )  # long enough to be in flight at most of the kills
+    run_ids = start_runs(server, range(runs // 2), step_ms=step_ms)
     for _ in range(kills):
         # However slow the machine is, and however many have ended: at each kill there are some that have just begun.
-        run_ids += start_runs(server, range(len(run_ids), len(run_ids) + batch), step_ms=2500)
+        run_ids += start_runs(server, range(len(run_ids), len(run_ids) + batch), step_ms=step_ms)
         time.sleep(chance.uniform(0.05, 1.0))
         answer_gates(server)
         wait_until(lambda: runs_in_flight(server), what="a run to interrupt")

@@ -15,7 +15,7 @@ PLAYED = [page for page in PAGES if set(page.commands()) - set(NOT_PLAYED)]
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.sample(14)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("page", PLAYED, ids=str)
 def test_a_page_can_be_typed_from_its_first_command_to_its_last(
     page: Page, model_server: StartModels, tmp_path: Path, request: pytest.FixtureRequest

@@ -132,7 +132,8 @@ def _become(arguments: list[str], environment: dict[str, str], log: str, folder:
 
 if __name__ == "__main__":
     import forge.cli
+    import forge.llm.adapter
     import forge.server.serve
 
-    assert forge.cli and forge.server.serve
+    assert forge.cli and forge.llm.adapter and forge.server.serve
     _fork_on_demand(socket.socket(fileno=os.dup(0)))

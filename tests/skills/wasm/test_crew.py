@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, never, run
+from tests.skills.wasm.running import LIMITS, MB, SHORT, Host, run
 from tests.support.patience import PATIENCE_S
 
 from forge.skills.execution import Language, RunEnd, RunLimits
@@ -20,7 +20,8 @@ from forge.skills.wasm.crew import Crew
 JS, PY = Language.JS, Language.PY
 LOOP = "function run() { for (;;); }"
 ECHO = "function run(input) { return input }"
-LONG = RunLimits(16 * MB, 10**15, 60.0)
+BEGIN_AND_LOOP = "function run() { kv.get('begun'); for (;;); }"
+LONG = RunLimits(16 * MB, 10**15, PATIENCE_S)
 
 
 def pids(crew: Crew) -> list[int]:
@@ -90,8 +91,10 @@ async def test_a_cancelled_call_is_killed(tmp_path: Path):
     async with Crew(tmp_path / "cache", size=1) as crew:
         await run(crew, ECHO)
         (pid,) = pids(crew)
-        task = asyncio.create_task(run(crew, LOOP, limits=LONG))
-        await asyncio.sleep(0.3)
+        task = asyncio.create_task(
+            run(crew, BEGIN_AND_LOOP, limits=LONG, host=(host := Host({"kv.get": None})))
+        )
+        assert await eventually(lambda: len(host.asked) == 1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -123,7 +126,7 @@ async def test_calls_that_wait_can_be_cancelled_without_a_trace(tmp_path: Path):
     async with Crew(tmp_path / "cache", size=1) as crew:
         busy = asyncio.create_task(run(crew, LOOP, limits=SHORT))
         waiting = [asyncio.create_task(run(crew, ECHO)) for _ in range(20)]
-        await asyncio.sleep(0.2)
+        assert await eventually(lambda: bool(pids(crew)))
         for task in waiting[::2]:
             task.cancel()
         left = await asyncio.gather(*waiting[1::2])
@@ -133,9 +136,10 @@ async def test_calls_that_wait_can_be_cancelled_without_a_trace(tmp_path: Path):
 
 async def test_a_worker_killed_in_the_middle_is_an_end_and_the_next_call_gets_a_new_one(tmp_path: Path):
     async with Crew(tmp_path / "cache", size=1) as crew:
-        task = asyncio.create_task(run(crew, "function run() { kv.get('a') }", limits=LONG, host=never))
-        assert await eventually(lambda: bool(pids(crew)))
-        await asyncio.sleep(0.5)
+        task = asyncio.create_task(
+            run(crew, BEGIN_AND_LOOP, limits=LONG, host=(host := Host({"kv.get": None})))
+        )
+        assert await eventually(lambda: len(host.asked) == 1)
         os.kill(pids(crew)[0], signal.SIGKILL)
         ended = await task
         assert (ended.end, ended.error) == (RunEnd.CRASHED, "The process it ran in ended.")
@@ -170,9 +174,9 @@ async def test_workers_that_are_killed_all_the_time_lose_no_call(tmp_path: Path)
 async def test_closing_ends_all_that_is_at_work(tmp_path: Path):
     crew = Crew(tmp_path / "cache", size=2)
     async with crew:
-        tasks = [asyncio.create_task(run(crew, LOOP, limits=LONG)) for _ in range(2)]
-        assert await eventually(lambda: len(pids(crew)) == 2)
-        await asyncio.sleep(0.3)
+        host = Host({"kv.get": None})
+        tasks = [asyncio.create_task(run(crew, BEGIN_AND_LOOP, limits=LONG, host=host)) for _ in range(2)]
+        assert await eventually(lambda: len(host.asked) == 2)
         found = pids(crew)
     assert [ended.end for ended in await asyncio.gather(*tasks)] == [RunEnd.CRASHED] * 2
     assert not any(map(is_there, found))
