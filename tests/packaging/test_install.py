@@ -217,8 +217,10 @@ class TestMessages:
         subprocess.run(
             [sys.executable, "-c", code], cwd=SCRIPTS, stdout=terminal, check=True, env={"PYTHONPATH": "."}
         )
+        said = ""
+        while not said.endswith("\n"):
+            said += os.read(screen, 1000).decode()
         os.close(terminal)
-        said = os.read(screen, 1000).decode()
         assert re.fullmatch(r"packages \.\.\. (\rpackages \.\.\. \d s )+\rpackages \.\.\. \d\.\d s\r\n", said)
         os.close(screen)
 

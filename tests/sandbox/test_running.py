@@ -4,7 +4,6 @@ import asyncio
 import os
 import resource
 import signal
-import statistics
 import subprocess
 import sys
 import textwrap
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.sandbox.conftest import ISOLATING, PYTHON, QUICK, TOOLS, Run, make, runner
+from tests.support.loop import watch_loop
 from tests.support.patience import PATIENCE_S
 
 from forge.errors import Invalid
@@ -244,38 +244,22 @@ async def test_a_cancelled_command_is_dead_before_the_cancellation_leaves(run: R
     assert processes_with("73.25") == []
 
 
-async def test_thirty_cancels_in_a_row(workdir: Path, capsys: pytest.CaptureFixture[str]):
+async def test_thirty_cancels_in_a_row(workdir: Path):
     run = runner(make(next(iter(ISOLATING))), workdir)
-    times: list[float] = []
     for n in range(30):
         task = asyncio.create_task(run("sh", "-c", f"touch {n}; exec sleep 74.25"))  # type: ignore[arg-type]
         await until((workdir / f"{n}").exists)
-        began = time.perf_counter()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        times.append(time.perf_counter() - began)
-    with capsys.disabled():
-        print(f"[cancel p95 {statistics.quantiles(times, n=20)[-1] * 1000:.0f} ms]", end=" ")
-    assert max(times) < 5
     assert processes_with("74.25") == []
 
 
 async def test_the_event_loop_stays_free_while_output_floods(run: Run):
-    late = 0.0
-
-    async def tick() -> None:
-        nonlocal late
-        while True:
-            began = time.perf_counter()
-            await asyncio.sleep(0.01)
-            late = max(late, time.perf_counter() - began)
-
-    ticking = asyncio.create_task(tick())
-    outcome = await run("yes", limits=replace(QUICK, timeout_s=1))
-    ticking.cancel()
-    assert outcome.end is End.TIMEOUT
-    assert late < 0.8
+    flood = asyncio.ensure_future(run("yes", limits=replace(QUICK, timeout_s=1)))
+    use = await watch_loop(flood)
+    assert flood.result().end is End.TIMEOUT
+    assert use.longest_s < 0.5
 
 
 async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, workdir: Path):
@@ -294,7 +278,7 @@ async def test_a_killed_platform_takes_its_commands_with_it(sandbox: Sandbox, wo
     platform = subprocess.Popen(  # noqa: ASYNC220
         [sys.executable, "-c", textwrap.dedent(code)], env=os.environ | {"TMPDIR": str(homes)}
     )
-    await until((workdir / "started").exists, 30)
+    await until((workdir / "started").exists)
     os.kill(platform.pid, signal.SIGKILL)
     platform.wait()
     await until(lambda: processes_with("75.25") == [] and not any(homes.iterdir()))

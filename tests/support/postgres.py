@@ -1,7 +1,7 @@
 """A real PostgreSQL from its PyPI wheel, started once for all tests; every test gets a database of its own."""
 
 import itertools
-import shutil
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Generator
@@ -46,7 +46,8 @@ class Postgres:
 
     def stop(self) -> None:
         self._server.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        # Hundreds of databases are some 100,000 files: `shutil.rmtree` takes ten seconds for them.
+        subprocess.run(["rm", "-rf", self._folder], check=False)
 
     def _execute(self, statement: str) -> None:
         with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:

@@ -205,7 +205,7 @@ def test_cancelled_at_any_moment_nothing_goes_on(definition: Definition, seed: i
         for _ in range(moment):
             await asyncio.sleep(0)
         run.cancel()
-        async with asyncio.timeout(1.0):
+        async with asyncio.timeout(PATIENCE_S):
             await asyncio.wait([run])
         assert world.running == 0
         begun = len(world.begun)

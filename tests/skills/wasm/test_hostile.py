@@ -16,7 +16,7 @@ from forge.skills.wasm.crew import Crew
 JS, PY = Language.JS, Language.PY
 BOTH = pytest.mark.parametrize("language", [JS, PY])
 LITTLE_FUEL = RunLimits(16 * MB, 500_000_000, 30.0)
-GENEROUS_S = 30.0
+GENEROUS_S = PATIENCE_S
 """On top of a limit, on a machine that has other things to do."""
 
 
