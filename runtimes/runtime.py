@@ -85,7 +85,7 @@ import wit_world
 from componentize_py_types import Err
 from wit_world.imports import host
 
-MOST_TEXT = 8000
+MAX_TEXT = 8000
 FILE = "skill.py"
 ABOUT_ITSELF = re.compile(r"\b(context|settings)\b")
 """Asked for only where it is wanted."""
@@ -209,7 +209,7 @@ CALLABLE = {
 class Failure(Exception):
     def __init__(self, kind, message, stack=""):
         super().__init__(kind)
-        self.told = json.dumps({"kind": kind, "message": message[:MOST_TEXT], "stack": stack[:MOST_TEXT]})
+        self.told = json.dumps({"kind": kind, "message": message[:MAX_TEXT], "stack": stack[:MAX_TEXT]})
 
 
 def load(source):

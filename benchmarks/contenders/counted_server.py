@@ -13,7 +13,7 @@ from forge.config import Settings
 from forge.server import serve
 
 EVERY_S = 2.0
-MOST = 60
+MAX_TYPES = 60
 
 
 class Counting:
@@ -30,7 +30,7 @@ class Counting:
             if told < self._asked:
                 told = self._asked
                 gc.collect()
-                types = dict(Counter(_name(type(each)) for each in gc.get_objects()).most_common(MOST))
+                types = dict(Counter(_name(type(each)) for each in gc.get_objects()).most_common(MAX_TYPES))
             tasks = Counter(_name(task.get_coro()) for task in asyncio.all_tasks())
             self._tell({"objects": len(gc.get_objects()), "tasks": tasks, "types": types, "asked": told})
             await asyncio.sleep(EVERY_S)

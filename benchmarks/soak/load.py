@@ -13,7 +13,7 @@ from websockets.exceptions import WebSocketException
 from benchmarks.soak.house import House
 from benchmarks.soak.people import Act, Habit
 
-MOST_AT_ONCE = 2
+MAX_AT_ONCE = 2
 """Of one habit: a server that cannot keep up is not buried."""
 IDLE_SOCKETS = 20
 SHOWN_FAILURES = 20
@@ -51,7 +51,7 @@ class Load:
                     group.create_task(self._repeat(name, habit, seconds))
 
     async def _repeat(self, name: str, habit: Habit, seconds: float) -> None:
-        places = asyncio.Semaphore(MOST_AT_ONCE)
+        places = asyncio.Semaphore(MAX_AT_ONCE)
         async with asyncio.TaskGroup() as group:
             while time.monotonic() - self.began < seconds:
                 await places.acquire()

@@ -9,7 +9,7 @@ from benchmarks.report import columns, number, rows
 from benchmarks.soak.verdict import Line
 
 HEAD = ("what", "unit", "before", "first third", "last third", "per hour", "after", "verdict")
-MOST_GROWN = 12
+MAX_GROWN = 12
 
 
 def table(lines: Sequence[Line]) -> str:
@@ -32,7 +32,7 @@ def grown(before: Mapping[str, int], after: Mapping[str, int]) -> str:
     """What there is more of, the most first: where to begin to look."""
     more = Counter(after)
     more.subtract(before)
-    return ", ".join(f"{name} +{count}" for name, count in more.most_common(MOST_GROWN) if count > 0)
+    return ", ".join(f"{name} +{count}" for name, count in more.most_common(MAX_GROWN) if count > 0)
 
 
 def _cells(line: Line) -> tuple[str, ...]:

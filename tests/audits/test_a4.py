@@ -18,7 +18,7 @@ from forge.audits.engine import judge
 from forge.audits.memory import MemoryTree, PlainDesk, snapshot_of
 from forge.audits.models import Severity
 from forge.audits.selftest import prove
-from forge.audits.snapshot import MOST_BYTES, Entry, Kind, Snapshot, Tree
+from forge.audits.snapshot import MAX_BYTES, Entry, Kind, Snapshot, Tree
 
 T = TypeVar("T")
 Files = dict[str, str | bytes]
@@ -180,7 +180,7 @@ def test_what_cannot_be_judged_is_an_error() -> None:
     files: Files = {
         **FILES,
         "app/api/broken.py": "import os\n\ndef f(:\n",
-        "app/api/large.py": b"#" * (MOST_BYTES + 1),
+        "app/api/large.py": b"#" * (MAX_BYTES + 1),
         "app/api/binary.py": b"\0\1\2",
     }
     told = CHECK.examine(project(layers("x"), files)).found
@@ -250,7 +250,7 @@ def test_text_with_a_nul_cannot_be_judged_and_other_data_need_not_be(
     ],
 )
 def test_what_is_too_large_to_be_searched_is_an_error(path: str, is_error: bool) -> None:
-    found = in_infra("infra/**", path, b"eval()\n" + b" " * MOST_BYTES)
+    found = in_infra("infra/**", path, b"eval()\n" + b" " * MAX_BYTES)
     assert found == ([("too-large", Severity.ERROR)] if is_error else [])
 
 

@@ -14,7 +14,7 @@ from forge.audits.facts.stdlib import STDLIB
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
 from forge.audits.selftest import prove
-from forge.audits.snapshot import MOST_BYTES, Entry, Kind, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Entry, Kind, Snapshot
 
 Files = dict[str, str | bytes]
 
@@ -175,7 +175,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error_and_nobody_else_is_blamed(
 def test_a_manifest_that_is_too_large_is_an_error():
     snapshot = snapshot_of({"requirements.txt": "requests\n", "app.py": "import requests\n"})
     entries = {**snapshot.tree.entries}
-    entries["requirements.txt"] = Entry("requirements.txt", Kind.FILE, "x", MOST_BYTES + 1)
+    entries["requirements.txt"] = Entry("requirements.txt", Kind.FILE, "x", MAX_BYTES + 1)
     tree = _Tree(entries, snapshot.tree.read)
     assert judged(dataclasses.replace(snapshot, tree=tree))[0] is Verdict.ERROR
 
@@ -187,7 +187,7 @@ class _Tree:
 
 
 def test_a_source_that_is_too_large_is_an_error_when_it_is_new_and_a_note_when_it_is_old():
-    code = b"x = 1\n" + b"#" * MOST_BYTES
+    code = b"x = 1\n" + b"#" * MAX_BYTES
     new = look({"requirements.txt": "", "app.py": code})
     old = look(
         {"requirements.txt": "", "app.py": code, "b.py": ""}, base={"requirements.txt": "", "app.py": code}

@@ -197,7 +197,7 @@ def test_what_was_not_used_for_longest_goes_first(tmp_path: Path, monkeypatch: p
     facts(path, tree({"old.py": b"import old"}), 0)
     monkeypatch.setattr(desk_cache.time, "time", lambda: 100.0 * desk_cache.DAY_S)
     size = len(msgspec.msgpack.encode(FACTS(".py", b"import new")))
-    monkeypatch.setattr(desk_cache, "MOST_BYTES", 3 * size)
+    monkeypatch.setattr(desk_cache, "MAX_BYTES", 3 * size)
     facts(path, tree({"new.py": b"import new"}), 0)
     old, new = tree({"old.py": b"import old"}), tree({"new.py": b"import new"})
     facts(path, new, 0)

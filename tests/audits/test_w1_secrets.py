@@ -4,7 +4,7 @@ import pytest
 
 from forge.audits.check import Fixture
 from forge.audits.checks import w1_secrets
-from forge.audits.checks.w1_secrets import CHECK, MOST
+from forge.audits.checks.w1_secrets import CHECK, MAX_LEAKS
 from forge.audits.engine import judge
 from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity, Verdict
@@ -152,9 +152,9 @@ def test_files_that_are_not_searched_are_named_with_the_reason(monkeypatch: pyte
 
 
 def test_a_thousand_secrets_are_enough() -> None:
-    lines = "".join(sample_of("T = 'ghp_<a36>'\n", seed) for seed in range(MOST + 5))
+    lines = "".join(sample_of("T = 'ghp_<a36>'\n", seed) for seed in range(MAX_LEAKS + 5))
     examination = CHECK.examine(snapshot_of({"a.py": lines}))
-    assert len(examination.found) == MOST
+    assert len(examination.found) == MAX_LEAKS
     assert examination.detail == (
         "1,005 secrets in 1,005 added lines, of which 1,000 are shown; the first: github-token in a.py:1"
     )
@@ -174,8 +174,8 @@ def test_a_line_with_very_many_secrets_is_looked_through_once() -> None:
     count = 1500
     tokens = [sample_of("ghp_<a36>", seed) for seed in range(count)]
     examination = CHECK.examine(snapshot_of({"tokens.py": " ".join(tokens)}))
-    assert len(examination.found) == MOST
-    assert len({found.subject for found in examination.found}) == MOST
+    assert len(examination.found) == MAX_LEAKS
+    assert len({found.subject for found in examination.found}) == MAX_LEAKS
     assert {found.excerpt for found in examination.found} == {examination.found[0].excerpt}
     assert str(examination.found[0].excerpt).startswith("ghp_… ghp_… ghp_…")
     assert examination.detail.startswith("1,500 secrets in 1 added line, of which 1,000 are shown;")

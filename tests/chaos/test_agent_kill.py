@@ -20,7 +20,7 @@ from forge.telemetry import Metrics
 
 pytestmark = pytest.mark.chaos
 
-MOST_LIVES = 200
+MAX_LIVES = 200
 
 
 def script(turns_wanted: int) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def live_until_done(life: dict[str, Any]) -> tuple[Run, int]:
             worker.stdin.flush()
             code = int(worker.stdout.readline())
             kills += code == -signal.SIGKILL
-            assert code in (0, -signal.SIGKILL) and kills < MOST_LIVES
+            assert code in (0, -signal.SIGKILL) and kills < MAX_LIVES
         worker.stdin.close()
     return Run.model_validate_json(result.read_text()), kills
 

@@ -26,8 +26,8 @@ from forge.workflows.definition.models import StepType
 
 pytestmark = [pytest.mark.chaos, pytest.mark.timeout(900)]
 
-MOST_LIVES = 250
-MOST_RUNS = 6
+MAX_LIVES = 250
+MAX_RUNS = 6
 ANSWERS = 2
 """Of a model, in one run."""
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def live_until_done(life: dict[str, Any], boundaries_to_pass: Iterator[int]) -> 
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
     ) as worker:
         assert worker.stdin and worker.stdout
-        for number in range(MOST_LIVES):
+        for number in range(MAX_LIVES):
             worker.stdin.write(
                 json.dumps({**life, "before": number % 2 == 1, "pass": next(boundaries_to_pass)}) + "\n"
             )
@@ -154,7 +154,7 @@ def test_workflows_survive_kills_at_any_instant(
     house = open_house(**environment)
     run_ids = list[str]()
     for _ in range(kills):
-        if len(run_ids) < MOST_RUNS:
+        if len(run_ids) < MAX_RUNS:
             run_ids.append(start(house.server))
         time.sleep(chance.uniform(0.1, 2.0))
         approve_all(house.server)

@@ -11,7 +11,7 @@ from tests.demo.clients import anthropic_client, ask, one_turn, stream
 from tests.support.models import KEY, StartModels, open_models
 from tests.support.server import wait_until
 
-from forge.demo.log import MOST_ENTRIES, RequestLog
+from forge.demo.log import MAX_ENTRIES, RequestLog
 from forge.kernel.hashing import hash_text
 
 SLOW = one_turn(text="word " * 500, delay_s=0.05)
@@ -46,9 +46,9 @@ def test_an_entry_says_what_was_asked_and_what_became_of_it(model_server: StartM
 
 def test_a_server_that_runs_for_long_keeps_the_latest_requests():
     log = RequestLog()
-    for _ in range(MOST_ENTRIES + 2):
+    for _ in range(MAX_ENTRIES + 2):
         log.start("anthropic", "/v1/messages", {}, None)
-    assert (log.stats().requests, log.entries[0].number) == (MOST_ENTRIES, 3)
+    assert (log.stats().requests, log.entries[0].number) == (MAX_ENTRIES, 3)
 
 
 def test_keys_are_recognised_but_never_kept(model_server: StartModels, tmp_path: Path):

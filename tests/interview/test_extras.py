@@ -7,7 +7,7 @@ from forge.interview.config import NOTHING, Fields, SkillRequest
 from forge.interview.extras import with_extras
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Asked, Facts, Speaker, State
-from forge.interview.turns import MOST_OPTIONS, AskQuestion, Clarify, QuestionOption
+from forge.interview.turns import MAX_OPTIONS, AskQuestion, Clarify, QuestionOption
 
 SUMMARIZE = SkillRequest(name="summarize", description="Does summarize.")
 ANALYST = DESCRIPTIONS[Known.COMPLEX_ANALYST]
@@ -103,7 +103,7 @@ def test_the_last_options_of_a_model_give_way():
     facts = FACTS.model_copy(update={"remembered": [REMEMBERED]})
     state = new_state(ANALYST, facts=facts)
     far = state.but(exchanges=on_to(started(ANALYST, facts=facts), "traits").exchanges[:2] * 2)
-    asked = with_extras(far, question(Phase.PERSONALITY, MOST_OPTIONS))
+    asked = with_extras(far, question(Phase.PERSONALITY, MAX_OPTIONS))
     assert isinstance(asked.turn, AskQuestion)
     assert [option.id for option in asked.turn.options] == [
         *("option-0", "option-1", "option-2", "option-3", "same", "skip"),

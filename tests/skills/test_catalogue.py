@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forge.skills.catalogue import (
-    MOST_BODY,
-    MOST_CATALOGUE,
+    MAX_BODY,
+    MAX_CATALOGUE,
     CatalogueLine,
     activation_text,
     catalogue_text,
@@ -38,7 +38,7 @@ def test_a_large_library_gets_shorter_lines_and_loses_no_name():
     many = [CatalogueLine(f"s{number}", "word " * 200, SkillKind.PROMPT) for number in range(100)]
     text = catalogue_text(many)
     assert all(f"- s{number}: word" in text for number in range(100))
-    assert len(text) < MOST_CATALOGUE + 100 * 20 + 3000
+    assert len(text) < MAX_CATALOGUE + 100 * 20 + 3000
 
 
 def test_what_is_taken_up_says_whose_words_follow_and_what_else_there_is():
@@ -55,9 +55,7 @@ def test_what_is_taken_up_says_whose_words_follow_and_what_else_there_is():
 
 
 def test_what_is_too_long_is_cut_and_said_to_be():
-    text = activation_text(
-        "notes", "x" * (MOST_BODY + 5), [f"f{n}" for n in range(150)], {}, SkillKind.PROMPT
-    )
+    text = activation_text("notes", "x" * (MAX_BODY + 5), [f"f{n}" for n in range(150)], {}, SkillKind.PROMPT)
     assert "(The rest, 5 characters, is left out here.)" in text
     assert "- and 50 more" in text
     assert "(It has no instructions.)" in activation_text("notes", " ", [], {}, SkillKind.PROMPT)

@@ -11,7 +11,7 @@ from forge.agents.models import NearbySkill
 from forge.agents.tools import ToolBox, ToolContext
 from forge.llm.messages import ToolCall
 from forge.sandbox.choice import Sandboxes
-from forge.skills.in_workspaces import MOST_SKILLS, WorkspaceSkills
+from forge.skills.in_workspaces import MAX_SKILLS, WorkspaceSkills
 from forge.workspace.files import Files
 
 __all__ = ["agent", "store_url"]
@@ -68,9 +68,9 @@ def test_what_is_broken_is_listed_with_the_reason(root: Path, files: Files, tmp_
 
 
 def test_there_are_a_hundred_at_most(root: Path, files: Files):
-    for number in range(MOST_SKILLS + 5):
+    for number in range(MAX_SKILLS + 5):
         put(root, f".agents/skills/s{number:03}")
-    assert len(WorkspaceSkills().find(files)) == MOST_SKILLS
+    assert len(WorkspaceSkills().find(files)) == MAX_SKILLS
 
 
 async def test_a_skill_is_opened_and_its_files_are_read_but_nothing_beside_it(root: Path, files: Files):

@@ -10,7 +10,7 @@ from tests.support.models import ModelServer, StartModels
 
 from forge.llm.errors import AnswerUnusable, ModelFault
 from forge.llm.models import Role
-from forge.skills.prompt_run import MOST_TURNS, Answered, PromptRuns
+from forge.skills.prompt_run import MAX_TURNS, Answered, PromptRuns
 from forge.store.engine import Store
 
 FILES = {"references/style.md": "Be brief.</skill_file>", "b.md": ""}
@@ -84,7 +84,7 @@ async def test_what_is_no_whole_answer_is_none(
     server = model_server(script(turn, after="repeat"))
     with pytest.raises(AnswerUnusable, match=told):
         await run(store, server, FILES)
-    assert len(server.requests()) <= MOST_TURNS
+    assert len(server.requests()) <= MAX_TURNS
 
 
 async def test_what_goes_wrong_with_the_model_passes_through(store: Store, model_server: StartModels):

@@ -6,13 +6,13 @@ from pathlib import Path
 from forge.skills.contents import MAX_ANY_BYTES, MAX_BYTES, MAX_FILES, MAX_SKILL_BYTES, MAX_TOTAL_BYTES
 from forge.skills.entries import ENTRIES
 from forge.skills.execution import LIMITS
-from forge.skills.host.host import MOST_CALLS
-from forge.skills.host.keeping import MOST_KEYS
+from forge.skills.host.host import MAX_CALLS
+from forge.skills.host.keeping import MAX_KEYS
 from forge.skills.manifest import FIELDS, read_skill_md
 from forge.skills.models import Capability, SkillCase, SkillKind, Tier
-from forge.skills.relations.graph import MOST_LEVELS
-from forge.skills.triggering import MOST_SKILLS
-from forge.skills.validation import MOST_CASES, MOST_TRIGGERS, read_triggers, validate
+from forge.skills.relations.graph import MAX_LEVELS
+from forge.skills.triggering import MAX_SKILLS
+from forge.skills.validation import MAX_CASES, MAX_TRIGGERS, read_triggers, validate
 from forge.skills.writing import TRIGGERS
 
 ROOT = Path(__file__).parents[2]
@@ -58,12 +58,12 @@ def test_the_limits_are_those_that_hold():
     assert f"with {MAX_ANY_BYTES >> 20} MB each and {MAX_TOTAL_BYTES >> 20} MB together" in text
     assert f"have 1 MB each and {MAX_BYTES // 1_000_000} MB together" in text
     assert f"`SKILL.md` has {MAX_SKILL_BYTES // 1000} kB at most" in text
-    assert f"There are {MOST_CASES} tests at most" in text
-    assert f"There are {MOST_TRIGGERS} at most" in text
-    assert f"among up to {MOST_SKILLS} of the library" in text
-    assert f"{MOST_CALLS:,} calls in a run at most" in text
-    assert f"up to {MOST_KEYS} keys" in text
-    assert MOST_LEVELS == 3
+    assert f"There are {MAX_CASES} tests at most" in text
+    assert f"There are {MAX_TRIGGERS} at most" in text
+    assert f"among up to {MAX_SKILLS} of the library" in text
+    assert f"{MAX_CALLS:,} calls in a run at most" in text
+    assert f"up to {MAX_KEYS} keys" in text
+    assert MAX_LEVELS == 3
     for tier, limits in LIMITS.items():
         assert f"| `{tier}` | {limits.memory_bytes >> 20} MB | {limits.seconds:g} seconds |" in text
 

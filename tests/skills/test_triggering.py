@@ -15,7 +15,7 @@ from forge.llm.errors import ModelUnknown
 from forge.llm.models import Role
 from forge.skills.catalogue import CatalogueLine
 from forge.skills.models import Case, SkillKind
-from forge.skills.triggering import MOST_SKILLS, Triggered, Triggering
+from forge.skills.triggering import MAX_SKILLS, Triggered, Triggering
 from forge.store.engine import Store
 
 FROST = CatalogueLine("frost-dates", "Finds the last frost of a place, for planting.", SkillKind.SCRIPT)
@@ -74,7 +74,7 @@ async def test_what_the_file_says_is_tried_among_the_skills_most_like_it(
     assert found.cost_micros == sum(bill.cost_micros for bill in bills) > 0
     body = server.requests()[0].body
     offered = body["tools"][0]["input_schema"]["properties"]["name"]["enum"]
-    assert len(offered) == MOST_SKILLS
+    assert len(offered) == MAX_SKILLS
     assert {"frost-dates", "zz-planting", "s00"} <= set(offered)
     assert offered == sorted(offered)
     assert "- frost-dates (runnable): Finds the last frost" in str(body["system"])

@@ -17,7 +17,7 @@ from forge.llm.models import Role
 from forge.llm.money import Limits
 from forge.runs.models import Problem
 from forge.store.engine import Store
-from forge.workflows.correcting import MOST_INPUT, Correcting, Correction, put_secrets_back
+from forge.workflows.correcting import MAX_INPUT, Correcting, Correction, put_secrets_back
 from forge.workflows.expressions import SecretMarks, fill
 
 KEY = "{{ secrets.KEY }}"
@@ -190,7 +190,7 @@ async def test_a_budget_that_is_used_up_is_not_overdrawn(store: Store, model_ser
     [
         ({"type": "wait", "seconds": 1}, "nothing that a model could rewrite"),
         ({"type": "approval", "prompt": "a"}, "nothing that a model could rewrite"),
-        ({"type": "skill", "skill": "a", "input": "x" * MOST_INPUT}, "too long"),
+        ({"type": "skill", "skill": "a", "input": "x" * MAX_INPUT}, "too long"),
     ],
 )
 async def test_no_model_is_asked_where_it_has_nothing_to_do(

@@ -258,7 +258,7 @@ class TestReading:
     def test_an_object_larger_than_anybody_reads_is_refused(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch
     ):
-        monkeypatch.setattr(observed_objects, "MOST_BYTES", 3)
+        monkeypatch.setattr(observed_objects, "MAX_BYTES", 3)
         with observe(repository.path) as observed, pytest.raises(TooLarge):
             observed.read(repository.git("rev-parse", "HEAD:a.py"))
 

@@ -199,7 +199,7 @@ class TestStrangeFiles:
         with pytest.raises(BrokenRepository, match="'lib' cannot be looked into"):
             see(repository.path)
 
-    @pytest.mark.parametrize("limit", ["MOST_NESTED", "DEEPEST"])
+    @pytest.mark.parametrize("limit", ["MAX_NESTED", "DEEPEST"])
     def test_repositories_in_one_another_have_a_limit(
         self, repository: Repository, monkeypatch: pytest.MonkeyPatch, limit: str
     ):

@@ -24,7 +24,7 @@ _TYPESCRIPT = (".ts", ".tsx", ".mts", ".cts", ".jsx")
 _TSC = ("--noEmit", "--pretty", "false", "--skipLibCheck", "--noResolve", "--allowJs", "--jsx", "preserve")
 _SINCE = {(5, 6): "--noCheck", (6, 0): "--ignoreConfig"}
 """Options newer compilers have: look at the syntax only, and at this file only."""
-MOST_PACKAGE_BYTES = 1_000_000
+MAX_PACKAGE_BYTES = 1_000_000
 
 
 class CheckSyntaxInput(ToolInput):
@@ -41,7 +41,7 @@ class CheckSyntax(Tool[CheckSyntaxInput]):
     input = CheckSyntaxInput
 
     async def use(self, given: CheckSyntaxInput, context: ToolContext) -> ToolOutcome:
-        found = await asyncio.to_thread(context.files.read, given.path, limit=syntax.MOST_BYTES)
+        found = await asyncio.to_thread(context.files.read, given.path, limit=syntax.MAX_BYTES)
         if found.hash is None:
             return failed(given.path, f"{given.path!r} is too large to be checked ({found.size:,} bytes).")
         if syntax.language_of(given.path):
@@ -71,7 +71,7 @@ class _Package(BaseModel):
 def _typescript(files: Files) -> tuple[int, int] | None:
     """The version the project has installed."""
     try:
-        data = files.read(f"{TYPESCRIPT}/package.json", limit=MOST_PACKAGE_BYTES).data
+        data = files.read(f"{TYPESCRIPT}/package.json", limit=MAX_PACKAGE_BYTES).data
         major, minor, _ = _Package.model_validate_json(data).version.split(".", 2)
     except (ForgeError, ValidationError):
         return None

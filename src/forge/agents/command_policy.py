@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"(?:^|[=,@ ])\w[\w+.-]*://|^git@", re.ASCII)
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _AT_IS_A_NAME = ("git", "npm")
 """To other programs it may be a file with more arguments."""
-MOST_SHOWN = 60
+MAX_SHOWN = 60
 
 
 class CommandRefused(Denied):
@@ -141,7 +141,7 @@ def _check_words(words: Sequence[str], rule: Rule, root: Path) -> None:
             _check_option(word, rule)
         elif not rule.rest.others.fullmatch(word):
             raise CommandRefused(
-                f"{_shown([*rule.words, word])} is not allowed: {word[:MOST_SHOWN]!r} is no name."
+                f"{_shown([*rule.words, word])} is not allowed: {word[:MAX_SHOWN]!r} is no name."
             )
 
 
@@ -149,14 +149,14 @@ def _check_place(word: str, program: str, root: Path) -> None:
     """Nothing outside the workspace is named, neither a path nor an address."""
     if _ADDRESS.search(word):
         raise CommandRefused(
-            f"{word[:MOST_SHOWN]!r} is an address; commands have no network but for packages."
+            f"{word[:MAX_SHOWN]!r} is an address; commands have no network but for packages."
         )
     if word.startswith("@") and program not in _AT_IS_A_NAME:
-        raise CommandRefused(f"{word[:MOST_SHOWN]!r}: arguments from a file are not supported.")
+        raise CommandRefused(f"{word[:MAX_SHOWN]!r}: arguments from a file are not supported.")
     places = (word[found.end() :] for found in _PLACES.finditer(word))
     if _CLIMBS.search(word) or not all(_is_beneath(path, root) for path in places):
         raise CommandRefused(
-            f"{word[:MOST_SHOWN]!r} leads out of the workspace.", hint="Use paths relative to the workspace."
+            f"{word[:MAX_SHOWN]!r} leads out of the workspace.", hint="Use paths relative to the workspace."
         )
 
 
@@ -173,7 +173,7 @@ def _check_option(word: str, rule: Rule) -> None:
     known = only is not None and name in only
     hint = f"There are: {' '.join(sorted(option.rstrip('=') for option in only))}." if only else None
     raise CommandRefused(
-        f"{name[:MOST_SHOWN]!r} {'takes no value' if known else 'is not allowed'} with {' '.join(rule.words)}.",
+        f"{name[:MAX_SHOWN]!r} {'takes no value' if known else 'is not allowed'} with {' '.join(rule.words)}.",
         hint=None if known else hint,
     )
 
@@ -190,4 +190,4 @@ def _is_meant(name: str, never: str) -> bool:
 
 
 def _shown(words: Sequence[str]) -> str:
-    return f"{' '.join(words[:4])[:MOST_SHOWN]!r}"
+    return f"{' '.join(words[:4])[:MAX_SHOWN]!r}"

@@ -7,8 +7,8 @@ wildcards, several commands) is refused by name: taken literally it would do som
 import unicodedata
 from dataclasses import dataclass, field
 
-MOST_CHARS = 4_000
-MOST_WORDS = 200
+MAX_CHARS = 4_000
+MAX_WORDS = 200
 
 _BLANKS = " \t"
 _SYNTAX = {
@@ -41,14 +41,14 @@ def split(line: str) -> list[str]:
     words = _Splitter().split(line)
     if not words:
         raise NotACommand("The command is empty.")
-    if len(words) > MOST_WORDS:
-        raise NotACommand(f"The command has more than {MOST_WORDS} words.")
+    if len(words) > MAX_WORDS:
+        raise NotACommand(f"The command has more than {MAX_WORDS} words.")
     return words
 
 
 def _check_characters(line: str) -> None:
-    if len(line) > MOST_CHARS:
-        raise NotACommand(f"The command is longer than {MOST_CHARS:,} characters.")
+    if len(line) > MAX_CHARS:
+        raise NotACommand(f"The command is longer than {MAX_CHARS:,} characters.")
     for character in line:
         if character != "\t" and unicodedata.category(character) in _NOT_TEXT:
             raise NotACommand(

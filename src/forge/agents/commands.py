@@ -15,7 +15,7 @@ ENVIRONMENT = ".venv"
 """The project's own Python environment, in the workspace."""
 MAKE_ENVIRONMENT = ("python3", "-m", "venv", ENVIRONMENT)
 MAKE_ENVIRONMENT_S = 120.0
-MOST_SAID = 1000
+MAX_SAID = 1000
 NO_PROGRAM = "/packages-come-from-the-registry-only"
 
 LIMITS = Limits(memory_bytes=2 << 30, processes=256, disk_bytes=1 << 30, inodes=50_000)
@@ -44,7 +44,7 @@ async def _ensure_environment(context: ToolContext, workdir: Path) -> None:
     tools = await _tools(context, workdir)
     made = await context.sandboxes.run(_command(workdir, tools, MAKE_ENVIRONMENT, limits))
     if made.end is not End.EXITED or made.exit_code != 0:
-        said = (made.stderr.text.strip() or made.stdout.text.strip())[-MOST_SAID:]
+        said = (made.stderr.text.strip() or made.stdout.text.strip())[-MAX_SAID:]
         raise Unavailable(
             f"The project's Python environment ({ENVIRONMENT}) cannot be made: {made.end}. {said}"
         )

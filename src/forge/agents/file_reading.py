@@ -12,10 +12,10 @@ from forge.workspace.entries import IGNORED, Entry, EntryKind
 from forge.workspace.files import FileContent, Files
 from forge.workspace.search import SearchResult, search
 
-MOST_READ_BYTES = 50_000
-MOST_FILE_BYTES = 16 << 20
-MOST_NAMES = 1_000
-MOST_MATCHES = 50
+MAX_READ_BYTES = 50_000
+MAX_FILE_BYTES = 16 << 20
+MAX_NAMES = 1_000
+MAX_MATCHES = 50
 SHOWN_HASH = 12
 """So many characters of a file's SHA-256 tell its versions apart."""
 _LOOK = 8192
@@ -54,7 +54,7 @@ class ReadFile(Tool[ReadFileInput]):
 
 
 def _read(given: ReadFileInput, files: Files) -> ToolOutcome:
-    found = files.read(given.path, limit=MOST_FILE_BYTES)
+    found = files.read(given.path, limit=MAX_FILE_BYTES)
     if b"\0" in found.data[:_LOOK]:
         return failed(given.path, f"{given.path!r} is not text ({found.size:,} bytes).")
     if given.start_line and given.end_line and given.end_line < given.start_line:
@@ -108,7 +108,7 @@ def _lines_in_words(excerpt: _Excerpt) -> str:
 
 def _how_to_read_on(excerpt: _Excerpt) -> str:
     if excerpt.missing_bytes == 0:
-        return f"[cut: the file is larger than {MOST_FILE_BYTES:,} bytes, and only those can be read]"
+        return f"[cut: the file is larger than {MAX_FILE_BYTES:,} bytes, and only those can be read]"
     missing = f"[cut: {excerpt.missing_bytes:,} bytes are not shown; "
     if excerpt.cut_in_line:
         return missing + f"line {excerpt.last:,} is too long to be shown whole; look with search_code]"
@@ -123,10 +123,10 @@ def _excerpt(data: bytes, first: int, last: int | None) -> _Excerpt | None:
     start = _offset_of(data, first)
     end = len(data) if last is None or last >= lines else _offset_of(data, last + 1)
     stop, cut_in_line = end, False
-    if end - start > MOST_READ_BYTES:
-        stop = data.rfind(b"\n", start, start + MOST_READ_BYTES) + 1
+    if end - start > MAX_READ_BYTES:
+        stop = data.rfind(b"\n", start, start + MAX_READ_BYTES) + 1
         if stop <= start:
-            stop, cut_in_line = start + MOST_READ_BYTES, True
+            stop, cut_in_line = start + MAX_READ_BYTES, True
     wanted = data[start:stop]
     return _Excerpt(
         text=wanted.decode("utf-8", "replace"),
@@ -170,17 +170,17 @@ class ListDirectory(Tool[ListDirectoryInput]):
         entries = await asyncio.to_thread(context.files.list, given.path)
         left_out = [entry for entry in entries if entry.kind is EntryKind.DIR and entry.name in IGNORED]
         shown = [entry for entry in entries if entry not in left_out]
-        lines = [_name(entry) for entry in shown[:MOST_NAMES]]
+        lines = [_name(entry) for entry in shown[:MAX_NAMES]]
         notes = [f"left out: {', '.join(f'{entry.name}/' for entry in left_out)}"] if left_out else []
-        if len(shown) > MOST_NAMES:
-            notes.append(f"{len(shown) - MOST_NAMES:,} more names are not shown")
+        if len(shown) > MAX_NAMES:
+            notes.append(f"{len(shown) - MAX_NAMES:,} more names are not shown")
         if not lines:
             lines.append("(nothing)" if not left_out else "(nothing else)")
         lines += [f"[{note}]" for note in notes]
         return ToolOutcome(
             text="\n".join(lines),
             summary=f"{given.path}, {len(shown):,} {'entry' if len(shown) == 1 else 'entries'}",
-            detail=ToolDetail(path=given.path, matches=len(shown), truncated=len(shown) > MOST_NAMES),
+            detail=ToolDetail(path=given.path, matches=len(shown), truncated=len(shown) > MAX_NAMES),
         )
 
 
@@ -207,7 +207,7 @@ class SearchCode(Tool[SearchCodeInput]):
 
     async def use(self, given: SearchCodeInput, context: ToolContext) -> ToolOutcome:
         found = await asyncio.to_thread(
-            search, context.files, given.pattern, glob=given.glob, path=given.path, limit=MOST_MATCHES
+            search, context.files, given.pattern, glob=given.glob, path=given.path, limit=MAX_MATCHES
         )
         lines = [f"{match.path}:{match.line}: {match.text}" for match in found.matches]
         lines += [f"[{note}]" for note in _search_notes(found)]
@@ -223,7 +223,7 @@ def _search_notes(found: SearchResult) -> list[str]:
     notes: list[str] = []
     if not found.matches:
         notes.append(f"nothing found in {found.files_searched:,} files")
-    if found.truncated and len(found.matches) < MOST_MATCHES:
+    if found.truncated and len(found.matches) < MAX_MATCHES:
         notes.append("not everything was searched: the file is too large, or it took too long")
     elif found.truncated:
         notes.append("there may be more; use a narrower pattern, glob or path")

@@ -5,7 +5,7 @@ import asyncio
 from pydantic import BaseModel, Field
 
 from forge.agents import syntax
-from forge.agents.file_reading import MOST_FILE_BYTES, SHOWN_HASH, ToolInput, failed
+from forge.agents.file_reading import MAX_FILE_BYTES, SHOWN_HASH, ToolInput, failed
 from forge.agents.models import ToolDetail, ToolOutcome
 from forge.agents.patch import Document, EditRefused, Replacement
 from forge.agents.tools import Effect, Tool, ToolContext
@@ -13,14 +13,14 @@ from forge.errors import NotFound
 from forge.kernel.hashing import hash_bytes
 from forge.workspace.files import FileContent, Files
 
-MOST_CHARS = 500_000
-MOST_EDITS = 100
+MAX_CHARS = 500_000
+MAX_EDITS = 100
 CREATED, UNCHANGED = "created", "unchanged"
 
 
 class WriteFileInput(ToolInput):
     path: str = Field(description="Relative to the workspace; missing directories are made.")
-    content: str = Field(max_length=MOST_CHARS, description="All of the file.")
+    content: str = Field(max_length=MAX_CHARS, description="All of the file.")
 
 
 class WriteFile(Tool[WriteFileInput]):
@@ -55,16 +55,16 @@ def _verb(path: str, data: bytes, files: Files) -> str:
 class Edit(ToolInput):
     old_text: str = Field(
         min_length=1,
-        max_length=MOST_CHARS,
+        max_length=MAX_CHARS,
         description="Copied exactly from the file, long enough to occur once.",
     )
-    new_text: str = Field(max_length=MOST_CHARS, description="What takes its place; empty to delete it.")
+    new_text: str = Field(max_length=MAX_CHARS, description="What takes its place; empty to delete it.")
 
 
 class EditFileInput(ToolInput):
     path: str = Field(description="Relative to the workspace; the file must be there.")
     edits: list[Edit] = Field(
-        min_length=1, max_length=MOST_EDITS, description="Applied in this order, all or none."
+        min_length=1, max_length=MAX_EDITS, description="Applied in this order, all or none."
     )
     base_hash: str | None = Field(
         default=None,
@@ -83,7 +83,7 @@ class EditFile(Tool[EditFileInput]):
     input = EditFileInput
 
     async def use(self, given: EditFileInput, context: ToolContext) -> ToolOutcome:
-        old = await asyncio.to_thread(context.files.read, given.path, limit=MOST_FILE_BYTES)
+        old = await asyncio.to_thread(context.files.read, given.path, limit=MAX_FILE_BYTES)
         if old.hash is None:
             return failed(given.path, f"{given.path!r} is too large to be edited ({old.size:,} bytes).")
         if (done := await _done_before(context, old)) is not None:

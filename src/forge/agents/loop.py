@@ -44,7 +44,7 @@ TOOL_TIMEOUT_S = 900.0
 """Above every tool's own limit: only for one that hangs."""
 JOINT = "\n\n"
 """Between what was said before a tool was used and after it."""
-MOST_STUMBLES = 3
+MAX_STUMBLES = 3
 """Empty or cut-off answers in a row."""
 
 
@@ -98,7 +98,7 @@ class Agent:
             return AgentEnd.TOKENS
         if (self._last_seen - self._began).total_seconds() >= limits.seconds:
             return AgentEnd.TIME
-        return AgentEnd.STUCK if self._stumbles >= MOST_STUMBLES else None
+        return AgentEnd.STUCK if self._stumbles >= MAX_STUMBLES else None
 
     async def _turn(self) -> AgentEnd | None:
         """One answer of the model and what it asks for; None to go on."""

@@ -7,9 +7,9 @@ needs to say it better.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MOST_SHOWN = 10
-MOST_COUNTED = 1000
-MOST_COMPARED = 1_000_000
+MAX_SHOWN = 10
+MAX_COUNTED = 1000
+MAX_COMPARED = 1_000_000
 """Characters; to compare all lines of a larger text would hold up everyone else."""
 
 
@@ -69,9 +69,9 @@ def _only_place(text: str, old: str, which: str) -> int:
         return places[0]
     if not places:
         raise EditRefused(f"{which}: old_text does not occur in the file. {_hint(text, old)}")
-    count = f"{len(places)}" if len(places) < MOST_COUNTED else f"at least {MOST_COUNTED}"
-    lines = ", ".join(str(line_of(text, at)) for at in places[:MOST_SHOWN])
-    more = ", …" if len(places) > MOST_SHOWN else ""
+    count = f"{len(places)}" if len(places) < MAX_COUNTED else f"at least {MAX_COUNTED}"
+    lines = ", ".join(str(line_of(text, at)) for at in places[:MAX_SHOWN])
+    more = ", …" if len(places) > MAX_SHOWN else ""
     raise EditRefused(
         f"{which}: old_text occurs {count} times (lines {lines}{more}). "
         "Include more of the lines around it, so that it occurs once."
@@ -81,7 +81,7 @@ def _only_place(text: str, old: str, which: str) -> int:
 def _places(text: str, old: str) -> Iterator[int]:
     """Where it begins; places may overlap, since each of them could have been meant."""
     at, found = text.find(old), 0
-    while at >= 0 and found < MOST_COUNTED:
+    while at >= 0 and found < MAX_COUNTED:
         yield at
         found += 1
         at = text.find(old, at + 1)
@@ -94,9 +94,9 @@ def line_of(text: str, at: int) -> int:
 def _hint(text: str, old: str) -> str:
     """The most common mistake is white space; where the first line would fit without it, its numbers are told."""
     first = next((line.split() for line in old.splitlines() if line.strip()), None)
-    compared = text.split("\n") if len(text) <= MOST_COMPARED else []
+    compared = text.split("\n") if len(text) <= MAX_COMPARED else []
     lines = [number for number, line in enumerate(compared, 1) if line.split() == first]
     if not lines:
         return "Read the file again and copy the passage exactly."
-    shown = ", ".join(map(str, lines[:MOST_SHOWN]))
+    shown = ", ".join(map(str, lines[:MAX_SHOWN]))
     return f"Its first line is like line {shown}: copy the passage exactly, with its white space."

@@ -22,8 +22,8 @@ from forge.kernel.removing import clear_away
 from forge.workspace.files import Files
 
 NAME = "report"
-MOST_BYTES = 20 << 20
-MOST_TESTS = 10**9
+MAX_BYTES = 20 << 20
+MAX_TESTS = 10**9
 """Nobody has more; a report that says so is none."""
 
 
@@ -57,7 +57,7 @@ class Report:
 
     def counts(self, runner: Runner) -> Counts | None:
         with suppress(ForgeError), Files(self.folder) as files:
-            found = files.read(NAME, limit=MOST_BYTES)
+            found = files.read(NAME, limit=MAX_BYTES)
             if found.hash is not None:
                 return _READERS[runner](found.data) if runner in _READERS else None
         return None
@@ -122,10 +122,10 @@ class _Junit:
 class _Jest(BaseModel):
     """vitest writes the same."""
 
-    passed: int = Field(alias="numPassedTests", ge=0, le=MOST_TESTS)
-    failed: int = Field(alias="numFailedTests", ge=0, le=MOST_TESTS)
-    pending: int = Field(alias="numPendingTests", ge=0, le=MOST_TESTS)
-    todo: int = Field(alias="numTodoTests", ge=0, le=MOST_TESTS, default=0)
+    passed: int = Field(alias="numPassedTests", ge=0, le=MAX_TESTS)
+    failed: int = Field(alias="numFailedTests", ge=0, le=MAX_TESTS)
+    pending: int = Field(alias="numPendingTests", ge=0, le=MAX_TESTS)
+    todo: int = Field(alias="numTodoTests", ge=0, le=MAX_TESTS, default=0)
 
 
 def read_jest(data: bytes) -> Counts | None:
@@ -134,7 +134,7 @@ def read_jest(data: bytes) -> Counts | None:
     except ValidationError:
         return None
     skipped = found.pending + found.todo
-    return Counts(found.passed, found.failed, skipped) if skipped <= MOST_TESTS else None
+    return Counts(found.passed, found.failed, skipped) if skipped <= MAX_TESTS else None
 
 
 _READERS = {

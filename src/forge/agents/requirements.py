@@ -13,9 +13,9 @@ from pathlib import Path
 from forge.errors import Denied, NotFound
 from forge.workspace.files import Files
 
-MOST_FILES = 50
-MOST_BYTES = 1_000_000
-MOST_SHOWN = 60
+MAX_FILES = 50
+MAX_BYTES = 1_000_000
+MAX_SHOWN = 60
 BUILD_HERE = ("--no-index", "--no-build-isolation")
 """A project is built with what is installed already: nothing is fetched while code of it is executed."""
 
@@ -57,8 +57,8 @@ def check_requirements(words: Sequence[str], files: Files) -> None:
         if path in seen:
             continue
         seen.add(path)
-        if len(seen) > MOST_FILES:
-            raise RequirementRefused(f"These are more than {MOST_FILES} files of requirements.")
+        if len(seen) > MAX_FILES:
+            raise RequirementRefused(f"These are more than {MAX_FILES} files of requirements.")
         waiting += _named_by(path, _read(path, files))
 
 
@@ -83,14 +83,14 @@ def _plain(path: str, root: Path) -> str:
     """Without `..`, which must not lead through a link: that would be another file."""
     plain = posixpath.normpath(path)
     if realpath(root / posixpath.dirname(path)) != realpath(root / posixpath.dirname(plain)):
-        raise RequirementRefused(f"{path[:MOST_SHOWN]!r} leads through a link.")
+        raise RequirementRefused(f"{path[:MAX_SHOWN]!r} leads through a link.")
     return plain
 
 
 def _read(path: str, files: Files) -> str:
     """Nothing when it is not there: pip says so."""
     try:
-        found = files.read(path, limit=MOST_BYTES)
+        found = files.read(path, limit=MAX_BYTES)
         if found.hash is None:
             raise RequirementRefused(
                 f"{path!r} is too large for a file of requirements ({found.size:,} bytes)."
@@ -113,7 +113,7 @@ def _named_by(path: str, text: str) -> Iterator[str]:
             yield posixpath.join(posixpath.dirname(path), another[1])
         elif line and not _HARMLESS.fullmatch(line) and (why := _why_not(line)):
             raise RequirementRefused(
-                f"{path}, line {number}: {line[:MOST_SHOWN]!r} {why}",
+                f"{path}, line {number}: {line[:MAX_SHOWN]!r} {why}",
                 hint="Only packages from the registry can be installed from a file.",
             )
 

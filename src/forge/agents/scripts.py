@@ -7,7 +7,7 @@ from forge.agents.command_words import NotACommand, split
 from forge.errors import ForgeError
 from forge.workspace.files import Files
 
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 _TAKE_OPTIONS = {"vitest": Runner.VITEST, "jest": Runner.JEST}
 
 
@@ -20,7 +20,7 @@ def real_runner(runner: Runner, files: Files) -> Runner:
     if runner is not Runner.NPM:
         return runner
     try:
-        package = _Package.model_validate_json(files.read("package.json", limit=MOST_BYTES).data)
+        package = _Package.model_validate_json(files.read("package.json", limit=MAX_BYTES).data)
         words = split(package.scripts.get("test", ""))
     except (ForgeError, ValidationError, NotACommand):
         return Runner.OTHER

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 WORKER = Path(__file__).with_name("syntax_worker.py")
 TIMEOUT_S = 10.0
-MOST_BYTES = 2_000_000
-MOST_MESSAGE = 300
+MAX_BYTES = 2_000_000
+MAX_MESSAGE = 300
 
 
 class Language(StrEnum):
@@ -55,7 +55,7 @@ def language_of(path: str) -> Language | None:
 
 async def check(path: str, data: bytes) -> Syntax:
     language = language_of(path)
-    if language is None or len(data) > MOST_BYTES:
+    if language is None or len(data) > MAX_BYTES:
         return UNKNOWN
     try:
         answer = _Answer.model_validate_json(await _ask(language, data))
@@ -69,7 +69,7 @@ def _in_words(answer: _Answer) -> str | None:
         return None
     column = f", column {answer.column}" if answer.column else ""
     where = f"line {answer.line}{column}: " if answer.line else ""
-    return where + answer.message[:MOST_MESSAGE]
+    return where + answer.message[:MAX_MESSAGE]
 
 
 async def _ask(language: Language, data: bytes) -> bytes:

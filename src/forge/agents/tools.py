@@ -26,8 +26,8 @@ from forge.workspace.files import Files
 log = logging.getLogger(__name__)
 
 I = TypeVar("I", bound=BaseModel)  # noqa: E741
-MOST_PROBLEMS = 10
-MOST_ARGUMENTS = 2_000_000
+MAX_PROBLEMS = 10
+MAX_ARGUMENTS = 2_000_000
 """More than any tool takes; reading it would hold up everybody else."""
 
 
@@ -101,7 +101,7 @@ class ToolBox:
             return failure(
                 f"There is no tool called {call.name[:100]!r}. There are: {', '.join(self._tools)}."
             )
-        if len(call.arguments) > MOST_ARGUMENTS:
+        if len(call.arguments) > MAX_ARGUMENTS:
             return failure(f"The arguments are too long: {len(call.arguments):,} characters.")
         try:
             given = tool.input.model_validate(parse_arguments(call))
@@ -143,6 +143,6 @@ def parse_arguments(call: ToolCall) -> object:
 def _what_is_wrong(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return f"The arguments are not JSON: {error}. Call the tool again with valid JSON."
-    found = misfits(error)[:MOST_PROBLEMS]
+    found = misfits(error)[:MAX_PROBLEMS]
     lines = [f"{misfit.where or 'arguments'}: {misfit.message}" for misfit in found]
     return "The arguments do not fit: " + "; ".join(lines)

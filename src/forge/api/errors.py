@@ -29,7 +29,7 @@ from forge.store.engine import is_disk_full, is_outage
 
 log = logging.getLogger(__name__)
 
-MOST_TOLD = 50
+MAX_TOLD = 50
 """Problems of one request; a long list may have one in each item."""
 
 
@@ -60,7 +60,7 @@ async def _forge_error(_: Request, error: Exception) -> JSONResponse:
 
 async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     problems = cast(RequestValidationError, error).errors()
-    return error_response(*(_explain(problem) for problem in problems[:MOST_TOLD]))
+    return error_response(*(_explain(problem) for problem in problems[:MAX_TOLD]))
 
 
 def _explain(problem: dict[str, Any]) -> ForgeError:

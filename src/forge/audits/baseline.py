@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from forge.audits.models import Finding, Known, Severity
 from forge.audits.paths import shown
 from forge.audits.project import Governance
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 from forge.kernel.misfit import first_misfit
 
 NAME = "audit_baseline.json"
@@ -63,7 +63,7 @@ def read_baseline(snapshot: Snapshot) -> Baseline:
     entry = snapshot.tree.entries.get(path)
     if entry is None:
         return Baseline({})
-    if not entry.kind.is_file or entry.size > MOST_BYTES:
+    if not entry.kind.is_file or entry.size > MAX_BYTES:
         return Baseline({}, f"{path} is not a file of a reasonable size")
     try:
         file = BaselineFile.model_validate_json(snapshot.tree.read(path))

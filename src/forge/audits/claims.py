@@ -11,7 +11,7 @@ from forge.errors import Invalid, TooLarge
 RENAME = "=>"
 LIST = "@"
 STDIN = "-"
-MOST_LIST = 16 << 20
+MAX_LIST = 16 << 20
 """Bytes of a list of claims."""
 _SEPARATORS = {",": "\\x2c", RENAME: "\\x3d\\x3e"}
 
@@ -110,18 +110,18 @@ def _valid(claim: str) -> str:
 def _read_list(name: str) -> bytes:
     try:
         if name == STDIN:
-            data = sys.stdin.buffer.read(MOST_LIST + 1)
+            data = sys.stdin.buffer.read(MAX_LIST + 1)
         else:
             with Path(name).open("rb") as file:
-                data = file.read(MOST_LIST + 1)
+                data = file.read(MAX_LIST + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "that is no name of a file"
         raise Invalid(
             f"The list of claims {shown(name)!r} cannot be read: {why}.",
             hint="--claimed-files @FILE reads the claims from a file, @- from the standard input.",
         ) from error
-    if len(data) > MOST_LIST:
-        raise TooLarge(f"The list of claims has more than {MOST_LIST >> 20} MB.")
+    if len(data) > MAX_LIST:
+        raise TooLarge(f"The list of claims has more than {MAX_LIST >> 20} MB.")
     return data
 
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 Content = tuple[str, str]
 """Suffix and blob: what a result depends on."""
 
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 WORTH_A_CREW = 2 << 20
 """Bytes that are analysed faster by several processes, their start included."""
 HARMLESS = 32 << 10
@@ -125,7 +125,7 @@ class LocalDesk:
 @contextmanager
 def open_desk(path: Path | None, *, workers: int | None = None) -> Generator[LocalDesk]:
     """`path` is the file of its memory, None for none; `workers` 0 means no other process, whatever the files are."""
-    size = min(_cpus(), MOST_WORKERS) if workers is None else workers
+    size = min(_cpus(), MAX_WORKERS) if workers is None else workers
     with ExitStack() as stack:
         cache = open_cache(path) if path is not None else None
         if cache is not None:

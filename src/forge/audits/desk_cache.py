@@ -18,7 +18,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 VERSION = 1
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 BUSY_S = 2.0
 AT_ONCE = 500
 """Parameters of one query."""
@@ -122,7 +122,7 @@ class Cache:
         """Half of it goes when there is too much, what was not used for longest first."""
         used = sum(db.execute(f"PRAGMA {name}").fetchone()[0] * sign for name, sign in _PAGES.items())
         size = used * db.execute("PRAGMA page_size").fetchone()[0]
-        if size <= MOST_BYTES:
+        if size <= MAX_BYTES:
             return
         kept = 0
         days = db.execute(
@@ -131,7 +131,7 @@ class Cache:
         with db:
             for day, amount in days:
                 kept += amount
-                if kept > MOST_BYTES // 2:
+                if kept > MAX_BYTES // 2:
                     db.execute("DELETE FROM facts WHERE day <= ?", (day,))
                     break
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PATH = click.argument("path", type=click.Path(path_type=Path), default=".")
 LONGEST_S = 7200
-MOST_LINES = 12
+MAX_LINES = 12
 """Of what a failing test says."""
 
 
@@ -107,7 +107,7 @@ def _print_run(collected: "Collected") -> None:
             click.echo(f"  {clean(step.name)}: {clean(step.summary)}".replace("\n", "\n    "))
             for name, message in zip_longest(step.failing, step.messages, fillvalue=""):
                 click.echo(f"    {paint('failed', 'fail')} {clean(name)}")
-                for line in message.splitlines()[:MOST_LINES]:
+                for line in message.splitlines()[:MAX_LINES]:
                     click.echo(f"      {clean(line)}")
     for told in (run.problem, collected.notice):
         if told:

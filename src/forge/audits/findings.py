@@ -11,12 +11,12 @@ from forge.audits.models import Finding, Known
 from forge.audits.paths import shown
 from forge.audits.secrets.masking import masked
 from forge.audits.secrets.scanning import scan
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 from forge.kernel.hashing import hash_json
 from forge.kernel.text import cut
 from forge.workspace.observed_trees import hash_tree
 
-MOST_EXCERPT = 200
+MAX_EXCERPT = 200
 FINGERPRINT = 20
 _ABOUT_CLAIMS = frozenset({"A1", "A2", "A3", "A5", "A7", "A8"})
 _SHA1 = 40
@@ -70,14 +70,14 @@ class Describer:
         lines = self._lines_of(found.path)
         if not 0 < found.line <= len(lines):
             return None
-        line = lines[found.line - 1][: MOST_EXCERPT * 4]
+        line = lines[found.line - 1][: MAX_EXCERPT * 4]
         text = masked(line, scan(line)).strip()
-        return shown_text(cut(text, MOST_EXCERPT))
+        return shown_text(cut(text, MAX_EXCERPT))
 
     def _lines_of(self, path: str) -> list[bytes]:
         if path not in self._lines:
             entry = self._snapshot.tree.entries.get(path)
-            is_readable = entry is not None and entry.kind.is_file and entry.size <= MOST_BYTES
+            is_readable = entry is not None and entry.kind.is_file and entry.size <= MAX_BYTES
             self._lines[path] = self._snapshot.tree.read(path).split(b"\n") if is_readable else []
         return self._lines[path]
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from forge.audits.auditor import Audited
 
 KIND = "audit"
-MOST_EVENTS = 100_000
+MAX_EVENTS = 100_000
 AT_ONCE = 2
 """Audits side by side in one process: each takes a thread and what it can get of the processors."""
 
@@ -147,7 +147,7 @@ class AuditKind:
 
     async def report(self, run_id: str) -> AuditReport | None:
         async with self.database.read() as tx:
-            events = await self.events.read(tx, run_stream(run_id), limit=MOST_EVENTS, types=TOLD)
+            events = await self.events.read(tx, run_stream(run_id), limit=MAX_EVENTS, types=TOLD)
         return fold_report(events)
 
     async def _place(self, step: StepInfo, given: AuditInput) -> Place:

@@ -121,7 +121,7 @@ class AuditReport(BaseModel):
         return [*self.checks, *self.warnings]
 
 
-MOST_PATH = 4096
+MAX_PATH = 4096
 Line = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 """What no path, revision or database can hold is refused before it gets there."""
 
@@ -132,13 +132,13 @@ class AuditRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     phase: Line = Field(default="unknown", min_length=1, max_length=200)
-    claimed_files: list[Annotated[Line, Field(max_length=MOST_PATH)]] | None = None
+    claimed_files: list[Annotated[Line, Field(max_length=MAX_PATH)]] | None = None
     """None: nobody says which files the change is about, and the scope is not checked."""
     base: Line | None = Field(default=None, min_length=1, max_length=200)
     """Any revision; None is the last commit, so that what is not committed is the change."""
     only: list[Line] = Field(default=[], max_length=400)
     """Codes of checks; all when empty."""
-    file: Line | None = Field(default=None, max_length=MOST_PATH)
+    file: Line | None = Field(default=None, max_length=MAX_PATH)
     """Leave the findings about other files away."""
     ledger: bool = True
     """Append the result to the project's ledger. A part of an audit is not: nobody could tell it from a whole one."""
@@ -152,7 +152,7 @@ class NewAudit(AuditRequest):
     """Audit a workspace or a folder of the server; with neither, the folder the server was started in."""
 
     workspace_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9-]{1,64}$")
-    path: Line | None = Field(default=None, min_length=1, max_length=MOST_PATH)
+    path: Line | None = Field(default=None, min_length=1, max_length=MAX_PATH)
     """Inside one of the allowed roots; one that is relative begins where the server was started."""
     evidence: bool = False
     """Run the project's tests in the sandbox first, and record what came of it."""

@@ -14,8 +14,8 @@ from forge.workspace.observed_place import find_place
 from forge.workspace.service import Workspaces
 
 _SETTING = "FORGE_AUDIT_ROOTS"
-MOST_LOOKED_AT = 2000
-MOST_PROJECTS = 200
+MAX_LOOKED_AT = 2000
+MAX_PROJECTS = 200
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Places:
         projects = sorted({str(folder) for root in self._roots for folder in self._projects(root)})
         return AuditRoots(
             roots=[shown(str(root)) for root in self._roots],
-            projects=[path for path in projects if path == shown(path)][:MOST_PROJECTS],
+            projects=[path for path in projects if path == shown(path)][:MAX_PROJECTS],
             start=shown(str(self._start)) if self._is_allowed(self._start) else None,
         )
 
@@ -62,7 +62,7 @@ class Places:
             yield root
             return
         with suppress(OSError):  # a root that is not there, or that Forge may not read
-            for folder in islice(root.iterdir(), MOST_LOOKED_AT):
+            for folder in islice(root.iterdir(), MAX_LOOKED_AT):
                 if _is_repository(folder) and self._is_allowed(_resolved(folder)):
                     yield folder
 

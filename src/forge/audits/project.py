@@ -10,7 +10,7 @@ from forge.kernel.misfit import first_misfit
 from forge.workspace.pattern import Glob
 
 CONFIG = "forge.json"
-_MOST_SHOWN = 200
+_MAX_SHOWN = 200
 EVIDENCE_FILES = (
     "audit_ledger.md",
     "audit_ledger.jsonl",
@@ -101,14 +101,14 @@ def read_project(data: bytes | None) -> Project:
     except ValidationError as error:
         return Project(ForgeJson(), is_configured=True, problem=_explain(error))
     if (bad := next((glob for glob in config.audit.ignore if not _is_glob(glob)), None)) is not None:
-        problem = f"{CONFIG}: audit.ignore: {bad[:_MOST_SHOWN]!r} is no glob"
+        problem = f"{CONFIG}: audit.ignore: {bad[:_MAX_SHOWN]!r} is no glob"
         return Project(ForgeJson(), is_configured=True, problem=problem)
     return Project(config, is_configured=True, problem=None)
 
 
 def _explain(error: ValidationError) -> str:
     misfit = first_misfit(error)
-    where = ".".join(str(part)[:_MOST_SHOWN] for part in misfit.path)
+    where = ".".join(str(part)[:_MAX_SHOWN] for part in misfit.path)
     if misfit.kind == "extra_forbidden":
         return f"{CONFIG}: {where!r} is no key; audit knows {', '.join(AuditSettings.model_fields)}"
     return f"{CONFIG}: {where + ': ' if where else ''}{misfit.message}"

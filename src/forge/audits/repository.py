@@ -21,7 +21,7 @@ from forge.audits.project import (
     read_project,
 )
 from forge.audits.snapshot import (
-    MOST_BYTES,
+    MAX_BYTES,
     AddedLine,
     Change,
     ChangeKind,
@@ -41,7 +41,7 @@ from forge.workspace.paths import ProtectedNames
 
 T = TypeVar("T")
 
-MOST_EVIDENCE = 64 << 20
+MAX_EVIDENCE = 64 << 20
 _GOVERNED = ("Forge/", "Contracts/")
 _KINDS = {
     "100644": Kind.FILE,
@@ -188,8 +188,8 @@ def _read_project(tree: RepositoryTree) -> Project:
     entry = tree.entries.get(CONFIG)
     if entry is None:
         return read_project(None)
-    if not entry.kind.is_file or entry.size > MOST_BYTES:
-        what = f"larger than {MOST_BYTES:,} bytes" if entry.kind.is_file else f"a {entry.kind}, not a file"
+    if not entry.kind.is_file or entry.size > MAX_BYTES:
+        what = f"larger than {MAX_BYTES:,} bytes" if entry.kind.is_file else f"a {entry.kind}, not a file"
         return Project(ForgeJson(), is_configured=True, problem=f"{CONFIG} is {what}")
     return read_project(tree.read(CONFIG))
 
@@ -217,10 +217,10 @@ def _read_regular(descriptor: int, path: str) -> bytes:
         os.close(descriptor)
         raise EvidenceRefused(f"{path} is not a regular file.", hint="Remove it, and audit again.")
     with os.fdopen(descriptor, "rb") as file:
-        data = file.read(MOST_EVIDENCE + 1)
-    if len(data) > MOST_EVIDENCE:
+        data = file.read(MAX_EVIDENCE + 1)
+    if len(data) > MAX_EVIDENCE:
         raise EvidenceRefused(
-            f"{path} has more than {MOST_EVIDENCE >> 20} MB.",
+            f"{path} has more than {MAX_EVIDENCE >> 20} MB.",
             hint="Begin a new one, and keep the old elsewhere.",
         )
     return data

@@ -16,7 +16,7 @@ from forge.audits.trust import Trust
 
 T = TypeVar("T")
 
-MOST_BYTES = 2 << 20
+MAX_BYTES = 2 << 20
 """Of a file that is analysed. A larger one is data, not code, and is said to be unexamined where it matters."""
 
 
@@ -176,9 +176,9 @@ class Snapshot:
     def analyse(self, analyzer: Analyzer[T], entries: Iterable[Entry]) -> Mapping[str, T]:
         """What the analyzer says of each file, by path: from memory if this content was seen before, else in parallel.
 
-        Files larger than MOST_BYTES are left out: whoever needs them says so.
+        Files larger than MAX_BYTES are left out: whoever needs them says so.
         """
-        return self.desk.analyse(analyzer, [e for e in entries if e.size <= MOST_BYTES], self.tree)
+        return self.desk.analyse(analyzer, [e for e in entries if e.size <= MAX_BYTES], self.tree)
 
     def once(self, make: "Callable[[Snapshot], T]") -> T:
         """What follows from the snapshot as a whole is worked out once, whichever check asks for it first."""

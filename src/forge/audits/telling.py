@@ -21,9 +21,9 @@ from forge.kernel.text import cut
 
 PIECE_FINDINGS = 200
 PIECE_CHARACTERS = 200_000
-MOST_CHARACTERS = 16_000_000
+MAX_CHARACTERS = 16_000_000
 """Of the findings of one check that are told; a check that finds more than this has lost its meaning."""
-MOST_DETAIL = 500
+MAX_DETAIL = 500
 TOLD = (AuditStarted.type, AuditChecked.type, AuditFound.type, AuditFinished.type)
 
 
@@ -79,7 +79,7 @@ def _pieces(findings: Iterable[Finding]) -> Iterator[list[Finding]]:
     for finding in findings:
         size = len(finding.model_dump_json())
         total += size
-        if total > MOST_CHARACTERS:
+        if total > MAX_CHARACTERS:
             break
         if piece and (len(piece) == PIECE_FINDINGS or characters + size > PIECE_CHARACTERS):
             yield piece
@@ -95,7 +95,7 @@ def _summary(result: CheckResult) -> CheckSummary:
         code=result.code,
         name=result.name,
         result=result.result,
-        detail=cut(result.detail, MOST_DETAIL),
+        detail=cut(result.detail, MAX_DETAIL),
         findings=len(result.findings),
         known=sum(finding.known is not None for finding in result.findings),
     )

@@ -11,7 +11,7 @@ from forge.config import Settings
 from forge.terminal.output import console, key_values, print_json
 from forge.terminal.text import clean, size
 
-MOST_NAMES = 5
+MAX_NAMES = 5
 
 
 class BackupReport(BaseModel):
@@ -100,8 +100,8 @@ def _short(manifest: Manifest) -> Manifest:
 
 
 def _few(names: list[str]) -> str:
-    more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMES
+    return ", ".join(names[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _warn(text: str) -> None:

@@ -13,7 +13,7 @@ from forge.skills.views import SkillState
 
 MAX_NAME = 200
 MAX_BOT_DESCRIPTION = 1000
-MAX_TAG, MOST_TAGS = 40, 20
+MAX_TAG, MAX_TAGS = 40, 20
 MAX_TRAIT = 100
 MAX_TONE = 200
 MAX_PROVIDER, MAX_MODEL = 32, 200
@@ -34,7 +34,7 @@ GivenName = Annotated[
 Description = Annotated[str, Field(max_length=MAX_BOT_DESCRIPTION), NO_NUL]
 Colour = Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]
 Tag = Annotated[str, Field(min_length=1, max_length=MAX_TAG), NO_NUL]
-Tags = Annotated[list[Tag], Field(max_length=MOST_TAGS)]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Trait = Annotated[str, Field(min_length=1, max_length=MAX_TRAIT), NO_NUL]
 Tone = Annotated[str, Field(max_length=MAX_TONE), NO_NUL]
 ProviderName = Annotated[str, Field(min_length=1, max_length=MAX_PROVIDER), NO_NUL]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from forge.bots.models import MAX_SLUG
 from forge.errors import Invalid
 
-MOST_SUFFIX = 100
+MAX_SUFFIX = 100
 FALLBACK = "bot"
 
 _WINDOWS = {"con", "prn", "aux", "nul"} | {
@@ -28,7 +28,7 @@ def slug_of(name: str) -> str:
 def candidates(slug: str) -> Iterator[str]:
     """The slug, and what it becomes when others have it already."""
     yield slug
-    for number in range(2, MOST_SUFFIX + 1):
+    for number in range(2, MAX_SUFFIX + 1):
         suffix = f"-{number}"
         yield _cut(slug, MAX_SLUG - len(suffix)) + suffix
 

@@ -14,7 +14,7 @@ from forge.demo.playback import Outcome
 from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 
-MOST_ENTRIES = 1000
+MAX_ENTRIES = 1000
 """Each with a whole conversation."""
 HEADERS_OF_INTEREST = (
     "anthropic-beta",
@@ -74,7 +74,7 @@ class Stats(BaseModel):
 
 class RequestLog:
     def __init__(self, path: Path | None = None) -> None:
-        self.entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+        self.entries: deque[Entry] = deque(maxlen=MAX_ENTRIES)
         self._path = path
         self._count = 0
 

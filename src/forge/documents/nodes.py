@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import yaml
 
-MOST_DEPTH = 8
+MAX_DEPTH = 8
 """No key of ours goes deeper, unless a reader says so; the parser below takes minutes for deep brackets."""
 
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -62,7 +62,7 @@ class Node:
                 return {key.text: value.plain() for key, value in self.entries()}
 
 
-def read_yaml(text: str, depth: int = MOST_DEPTH) -> Node:
+def read_yaml(text: str, depth: int = MAX_DEPTH) -> Node:
     """The one document of a text; an empty mapping when there is none. Raises NotYaml."""
     if found := _FORBIDDEN.search(text):
         raise NotYaml(

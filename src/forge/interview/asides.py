@@ -5,7 +5,7 @@ from forge.interview.state import Asked, State
 from forge.interview.turns import FEWEST_OPTIONS, AskQuestion, Clarify, QuestionOption
 from forge.interview.wording import shortened
 
-MOST_OF_ANSWERS = 200
+MAX_ANSWERS = 200
 
 
 def asks_again(asked: Asked, message: str) -> Asked:
@@ -63,4 +63,4 @@ def revision_of(state: State) -> Asked | None:
 
 def _answers(state: State, phase: Phase) -> str:
     said = [exchange.label for exchange in state.exchanges if exchange.asked.turn.phase is phase]
-    return shortened("; ".join(" ".join(one.split()) for one in said), MOST_OF_ANSWERS)
+    return shortened("; ".join(" ".join(one.split()) for one in said), MAX_ANSWERS)

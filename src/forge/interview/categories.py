@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from forge.bots.models import Category as BotCategory
 from forge.kernel.text import NO_NUL
 
-MOST_OF_CUSTOM = 50
+MAX_CUSTOM = 50
 
 
 class Known(StrEnum):
@@ -28,7 +28,7 @@ class Custom(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    custom: Annotated[str, Field(max_length=MOST_OF_CUSTOM), NO_NUL]
+    custom: Annotated[str, Field(max_length=MAX_CUSTOM), NO_NUL]
 
 
 Purpose = Known | Custom
@@ -145,7 +145,7 @@ def classify(description: str) -> Purpose:
 
 
 def _short(description: str) -> str:
-    return " ".join(description.split())[:MOST_OF_CUSTOM]
+    return " ".join(description.split())[:MAX_CUSTOM]
 
 
 def defaults_for(purpose: Purpose) -> Defaults:

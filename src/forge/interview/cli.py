@@ -9,7 +9,7 @@ import click
 
 from forge.bots.chat.cli import chat
 from forge.bots.choice import find_bot
-from forge.interview.config import MOST_VARIANTS
+from forge.interview.config import MAX_VARIANTS
 from forge.interview.console.prompts import Left
 from forge.interview.console.sitting import Sitting, Wish, choose_bot
 from forge.interview.phases import Mode
@@ -52,7 +52,7 @@ def interview_options(command: Command) -> Command:
     type=click.Choice([mode.value for mode in Mode if mode is not Mode.RECONFIGURE]),
     help="What to make: a bot (as without it), a skill, or a batch of similar bots.",
 )
-@click.option("--variants", type=click.IntRange(2, MOST_VARIANTS), help="A batch of this many bots.")
+@click.option("--variants", type=click.IntRange(2, MAX_VARIANTS), help="A batch of this many bots.")
 @click.option(
     "--soul", metavar="FILE", help="Begin with this SOUL.md and use it as it is; - reads it from a pipe."
 )

@@ -5,7 +5,7 @@ from forge.interview.assembly.looks import avatar_of, colour_of
 from forge.interview.categories import Known, Purpose, defaults_for
 from forge.interview.config import (
     DEFAULT_MODEL,
-    MOST_OF_PASSAGE,
+    MAX_PASSAGE,
     BuilderConfig,
     Fields,
     ModelConfig,
@@ -30,8 +30,8 @@ from forge.interview.wording import (
 )
 from forge.skills.models import MAX_DESCRIPTION, SkillKind
 
-MOST_TAGS = 5
-MOST_OF_TRIGGER = 300
+MAX_TAGS = 5
+MAX_TRIGGER = 300
 KIND_NAMES = {
     SkillKind.PROMPT: "Instructions",
     SkillKind.SCRIPT: "A script",
@@ -61,7 +61,7 @@ def opening_of(mode: Mode, description: str, purpose: Purpose, basis: Basis) -> 
         known["name"] = name_in(description)
     long = cleaned(description)
     if len(long) > MAX_BOT_DESCRIPTION:
-        known["steps" if mode is Mode.SKILL else "purpose"] = shortened(long, MOST_OF_PASSAGE)
+        known["steps" if mode is Mode.SKILL else "purpose"] = shortened(long, MAX_PASSAGE)
     before = basis.fields.model_dump(exclude_none=True)
     return Fields.model_validate(
         {name: value for name, value in known.items() if value is not None and name not in before}
@@ -101,7 +101,7 @@ def _name(state: State, known: Fields, purpose: Purpose) -> str:
 def _tags(known: Fields, purpose: Purpose) -> list[str]:
     kind = [_KIND_TAGS[purpose]] if isinstance(purpose, Known) else []
     about = [word for word in subjects_of(known.description or known.purpose or "") if len(word) <= MAX_TAG]
-    return list(dict.fromkeys([*kind, *about]))[:MOST_TAGS]
+    return list(dict.fromkeys([*kind, *about]))[:MAX_TAGS]
 
 
 def purpose_text(known: Fields, name: str | None = None) -> str:
@@ -109,14 +109,14 @@ def purpose_text(known: Fields, name: str | None = None) -> str:
     text = wish(known.description or "")
     is_thing = text.lower().startswith(("a ", "an ", "the "))
     whole = f"{name} is {text[0].lower()}{text[1:]}" if is_thing and name else text
-    return sentence(shortened(whole, MOST_OF_PASSAGE - 1))
+    return sentence(shortened(whole, MAX_PASSAGE - 1))
 
 
 def for_audience(state: State, audience: str) -> str:
     """The purpose, with whom it serves."""
     known = state.config
     said = f"The people it works for: {audience[:1].lower()}{audience[1:].rstrip('.')}."
-    before = shortened(known.purpose or purpose_text(known), MOST_OF_PASSAGE - len(said) - 1)
+    before = shortened(known.purpose or purpose_text(known), MAX_PASSAGE - len(said) - 1)
     return f"{before} {said}".strip()
 
 
@@ -151,7 +151,7 @@ def _skill_description(state: State, known: Fields, about: str) -> str:
     what = sentence(one_line(about)) or "A skill."
     if not when or when.casefold() in what.casefold():
         return shortened(what, MAX_DESCRIPTION)
-    return f"{shortened(what, MAX_DESCRIPTION - MOST_OF_TRIGGER - 1)} {shortened(when, MOST_OF_TRIGGER)}"
+    return f"{shortened(what, MAX_DESCRIPTION - MAX_TRIGGER - 1)} {shortened(when, MAX_TRIGGER)}"
 
 
 def missing(state: State) -> list[str]:

@@ -10,12 +10,12 @@ from forge.skills.models import MAX_DESCRIPTION, Capability, SkillKind, SkillNam
 
 DEFAULT_MODEL = "default"
 """The model chosen for bots in the settings, whichever that is."""
-MOST_SKILLS = 20
-MOST_VARIANTS = 10
-MOST_OF_PASSAGE = 4000
+MAX_SKILLS = 20
+MAX_VARIANTS = 10
+MAX_PASSAGE = 4000
 
 Line = Annotated[str, Field(min_length=1, max_length=MAX_TONE), NO_NUL]
-Passage = Annotated[str, Field(max_length=MOST_OF_PASSAGE), NO_NUL]
+Passage = Annotated[str, Field(max_length=MAX_PASSAGE), NO_NUL]
 ModelRef = Annotated[str, Field(min_length=1, max_length=240), NO_NUL]
 
 
@@ -57,8 +57,8 @@ class Fields(_Part):
     model: ModelRef | None = None
     temperature: Temperature | None = None
     max_tokens: MaxTokens | None = None
-    skills: Annotated[list[SkillRequest], Field(max_length=MOST_SKILLS)] | None = None
-    variants: Annotated[list[VariantFields], Field(max_length=MOST_VARIANTS)] | None = None
+    skills: Annotated[list[SkillRequest], Field(max_length=MAX_SKILLS)] | None = None
+    variants: Annotated[list[VariantFields], Field(max_length=MAX_VARIANTS)] | None = None
     # Of a skill:
     kind: SkillKind | None = None
     trigger: Passage | None = None
@@ -99,8 +99,8 @@ class BuilderConfig(BaseModel):
     tags: Tags = []
     personality: PersonalityConfig
     model_settings: ModelConfig = Field(alias="model_config")
-    skills: Annotated[list[SkillRequest], Field(max_length=MOST_SKILLS)] = []
-    variants: Annotated[list[VariantFields], Field(max_length=MOST_VARIANTS)] = []
+    skills: Annotated[list[SkillRequest], Field(max_length=MAX_SKILLS)] = []
+    variants: Annotated[list[VariantFields], Field(max_length=MAX_VARIANTS)] = []
     """Of a batch: one bot each, instead of one of this name."""
 
 

@@ -8,9 +8,9 @@ from forge.interview.phases import Mode, Phase
 from forge.interview.state import Asked, Remembered, State
 from forge.interview.turns import (
     FEWEST_OPTIONS,
-    MOST_OF_LABEL,
-    MOST_OF_REASON,
-    MOST_OPTIONS,
+    MAX_LABEL,
+    MAX_OPTIONS,
+    MAX_REASON,
     AskQuestion,
     QuestionOption,
 )
@@ -26,10 +26,10 @@ def with_extras(state: State, asked: Asked) -> Asked:
     """Where there is no room for both, the last options of the question itself give way."""
     if not isinstance(asked.turn, AskQuestion) or asked.extras:
         return asked
-    extras = _extras(state, asked)[: MOST_OPTIONS - FEWEST_OPTIONS]
+    extras = _extras(state, asked)[: MAX_OPTIONS - FEWEST_OPTIONS]
     if not extras:
         return asked
-    own = asked.turn.options[: MOST_OPTIONS - len(extras)]
+    own = asked.turn.options[: MAX_OPTIONS - len(extras)]
     options = [*own, *(option for _, option, _ in extras)]
     patches = [*asked.patches, *([NOTHING] * len(own))][: len(own)]
     return asked.model_copy(
@@ -98,8 +98,8 @@ def _same(state: State) -> Extra | None:
     bot = f" for {last.bot_slug}" if last.bot_slug else ""
     about = shortened(one_line(last.initial_description), 120)
     reason = f"You chose this{bot}" + (f": “{about}”." if about else ".")
-    label = shortened(f"Same as last time: {_in_words(state, patch)}", MOST_OF_LABEL)
-    return "same", QuestionOption(id="same", label=label, reason=shortened(reason, MOST_OF_REASON)), patch
+    label = shortened(f"Same as last time: {_in_words(state, patch)}", MAX_LABEL)
+    return "same", QuestionOption(id="same", label=label, reason=shortened(reason, MAX_REASON)), patch
 
 
 def _as_remembered(state: State, last: Remembered) -> Fields:

@@ -14,8 +14,8 @@ from forge.skills.library import Library
 from forge.skills.suggesting import suggest
 from forge.store.engine import Store
 
-MOST_REMEMBERED = 3
-MOST_MODELS = 5
+MAX_REMEMBERED = 3
+MAX_MODELS = 5
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FactFinder:
     async def find(self, account_id: str, description: str, purpose: Purpose) -> Facts:
         bots = await self._bots.names(account_id)
         async with self._database.read() as tx:
-            entries = await store.recall_by_category(tx, account_id, purpose_key(purpose), MOST_REMEMBERED)
+            entries = await store.recall_by_category(tx, account_id, purpose_key(purpose), MAX_REMEMBERED)
         kept, library = set(Remembered.model_fields), await self._library.all()
         return Facts(
             skills=suggest(
@@ -66,7 +66,7 @@ class FactFinder:
         [usual, *_] = await self._catalog.chain(account_id, "", Role.BOT)
         offers = [await self._usual(account_id, usual)]
         for ref, place in chosen.items():
-            if ref != usual.ref and len(offers) < MOST_MODELS:
+            if ref != usual.ref and len(offers) < MAX_MODELS:
                 offers += await self._offer(account_id, ref, place)
         return offers
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 from forge.bots.models import MAX_SLUG, SLUG_PATTERN
 from forge.events.models import EventData
 from forge.interview.answers import MAX_TEXT, Answer
-from forge.interview.config import MOST_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
+from forge.interview.config import MAX_VARIANTS, BuilderConfig, Preview, SkillBuildRequest
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Due, Made, Speaker
 from forge.interview.turns import Turn
@@ -31,7 +31,7 @@ class NewSession(_Given):
 
     description: GivenDescription = ""
     mode: Mode = Mode.BOT
-    variants: int = Field(default=0, ge=0, le=MOST_VARIANTS, description="Of a batch: how many bots.")
+    variants: int = Field(default=0, ge=0, le=MAX_VARIANTS, description="Of a batch: how many bots.")
     soul: Annotated[str, Field(max_length=MAX_SOUL), NO_NUL] | None = Field(
         default=None, description="An existing SOUL.md: used as it is."
     )

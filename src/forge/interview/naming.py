@@ -22,7 +22,7 @@ from forge.kernel.hashing import hash_text
 from forge.skills.models import MAX_SKILL_NAME
 from forge.skills.words import singular
 
-MOST_WORDS = 4
+MAX_WORDS = 4
 
 _DOERS = {
     "Writer": "write draft compose",
@@ -169,7 +169,7 @@ def _noun_phrase(text: str) -> list[str]:
     body = head[1:] if had_article else head
     end = next((place for place, word in enumerate(body) if is_stop(word)), len(body))
     phrase = body[:end]
-    if not 2 <= len(phrase) <= MOST_WORDS or all(is_generic(word) for word in phrase):
+    if not 2 <= len(phrase) <= MAX_WORDS or all(is_generic(word) for word in phrase):
         return []
     if not had_article and (_base(phrase[0]) in _AGENTS or is_generic(phrase[0])):
         return []
@@ -180,7 +180,7 @@ def _noun_phrase(text: str) -> list[str]:
 def _doer_for(text: str) -> str | None:
     """`a translator for old letters` is `Old Letter Translator`."""
     found = _FOR.match(text)
-    about = [_singular(word) for word in salient(found[2])[: MOST_WORDS - 2]] if found else []
+    about = [_singular(word) for word in salient(found[2])[: MAX_WORDS - 2]] if found else []
     return _titled([*about, found[1].lower()]) if found and about and found[1].lower() != "bot" else None
 
 
@@ -193,7 +193,7 @@ def _agent_name(text: str) -> str | None:
             continue
         object_: list[str] = []
         for after in every[place + 1 :]:
-            if (is_stop(after) and object_) or len(object_) == MOST_WORDS - 2:
+            if (is_stop(after) and object_) or len(object_) == MAX_WORDS - 2:
                 break
             if not is_stop(after) and not is_generic(after) and _base(after) not in _AGENTS:
                 object_.append(_singular(after))

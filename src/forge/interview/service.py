@@ -40,7 +40,7 @@ from forge.kernel.ids import new_id
 from forge.runs.service import Runs
 from forge.store.engine import Tx
 
-MOST_OF_TITLE = 60
+MAX_TITLE = 60
 
 
 class AlreadyMade(Conflict):
@@ -264,7 +264,7 @@ class Interviews:
         """Begun with the change that needs it, or not at all."""
         if state.due is None:
             return None
-        short = shortened(one_line(state.description), MOST_OF_TITLE)
+        short = shortened(one_line(state.description), MAX_TITLE)
         given = InterviewInput(session_id=state.session_id, title=f"Forge: {short or state.mode.value}")
         run = await self.runs.start(tx, account_id, KIND, given.model_dump())
         return run.id

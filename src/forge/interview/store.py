@@ -11,7 +11,7 @@ from forge.interview.models import MemoryEntry
 from forge.interview.tables import builder_drafts, builder_memory
 from forge.store.engine import Tx
 
-MOST_DRAFTS = 200
+MAX_DRAFTS = 200
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ async def list_drafts(tx: Tx, account_id: str) -> list[DraftRow]:
         sa.select(table)
         .where(table.c.account_id == account_id, table.c.finished_at.is_(None))
         .order_by(table.c.updated_at.desc(), table.c.session_id.desc())
-        .limit(MOST_DRAFTS)
+        .limit(MAX_DRAFTS)
     )
     return [_draft(row) for row in (await tx.execute(query)).mappings()]
 

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field
 from forge.interview.config import BuilderConfig, Preview, SkillBuildRequest
 from forge.interview.phases import Phase
 
-FEWEST_OPTIONS, MOST_OPTIONS = 2, 6
-MOST_OF_ID, MOST_OF_LABEL, MOST_OF_REASON = 64, 200, 500
+FEWEST_OPTIONS, MAX_OPTIONS = 2, 6
+MAX_ID, MAX_LABEL, MAX_REASON = 64, 200, 500
 
 
 class _Turn(BaseModel):
@@ -18,9 +18,9 @@ class _Turn(BaseModel):
 class QuestionOption(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    id: str = Field(max_length=MOST_OF_ID)
-    label: str = Field(min_length=1, max_length=MOST_OF_LABEL)
-    reason: str = Field(min_length=1, max_length=MOST_OF_REASON)
+    id: str = Field(max_length=MAX_ID)
+    label: str = Field(min_length=1, max_length=MAX_LABEL)
+    reason: str = Field(min_length=1, max_length=MAX_REASON)
     """Why one would choose it."""
 
     @computed_field
@@ -34,7 +34,7 @@ class AskQuestion(_Turn):
     action: Literal["ask_question"] = "ask_question"
     phase: Phase
     question: str
-    options: list[QuestionOption] = Field(min_length=FEWEST_OPTIONS, max_length=MOST_OPTIONS)
+    options: list[QuestionOption] = Field(min_length=FEWEST_OPTIONS, max_length=MAX_OPTIONS)
     allow_free_text: bool = True
     phase_label: str | None = None
 

@@ -10,18 +10,18 @@ from forge.bots.models import (
     MAX_BOT_DESCRIPTION,
     MAX_NAME,
     MAX_TAG,
+    MAX_TAGS,
     MAX_TEMPERATURE,
     MAX_TOKENS,
     MAX_TONE,
     MAX_TRAIT,
-    MOST_TAGS,
 )
 from forge.interview.categories import Known, classify, defaults_for
 from forge.interview.completing import for_audience
 from forge.interview.config import (
     DEFAULT_MODEL,
-    MOST_OF_PASSAGE,
-    MOST_SKILLS,
+    MAX_PASSAGE,
+    MAX_SKILLS,
     NOTHING,
     Fields,
     SkillRequest,
@@ -45,8 +45,8 @@ from forge.interview.wording import (
 )
 from forge.skills.models import MAX_SKILL_NAME, Capability, SkillKind
 
-MOST_TRAITS = 10
-MOST_OF_AUDIENCE = 300
+MAX_TRAITS = 10
+MAX_AUDIENCE = 300
 
 _NONE = frozenset(
     (
@@ -158,12 +158,12 @@ def _description(state: State, asked: Asked, said: str) -> Fields:
 
 def _purpose(state: State, asked: Asked, said: str) -> Fields:
     if asked.topic == "audience":
-        if len(said) > MOST_OF_AUDIENCE:
+        if len(said) > MAX_AUDIENCE:
             raise Unclear("Who is it for, in a few words? For instance “new colleagues”.")
         return Fields(purpose=for_audience(state, one_line(said)))
     _require_meaning(said)
     purpose = _passage(said)
-    known: dict[str, Any] = {"purpose": sentence(purpose) if len(purpose) < MOST_OF_PASSAGE else purpose}
+    known: dict[str, Any] = {"purpose": sentence(purpose) if len(purpose) < MAX_PASSAGE else purpose}
     if asked.topic == "category" and state.config.description:
         known["purpose"] = _passage(f"{sentence(state.config.description)} {known['purpose']}")
     if not state.config.description or state.mode is Mode.RECONFIGURE:
@@ -183,9 +183,9 @@ def _require_meaning(said: str) -> None:
 
 
 def _passage(said: str) -> str:
-    if len(said) > MOST_OF_PASSAGE:
+    if len(said) > MAX_PASSAGE:
         raise Unclear(
-            f"That was {len(said):,} characters; {MOST_OF_PASSAGE:,} fit here. Please say it more briefly."
+            f"That was {len(said):,} characters; {MAX_PASSAGE:,} fit here. Please say it more briefly."
         )
     return said
 
@@ -201,11 +201,11 @@ def _tone(state: State, asked: Asked, said: str) -> Fields:
 
 def _traits(state: State, asked: Asked, said: str) -> Fields:
     traits = _list(said, MAX_TRAIT, "Traits are single words or short phrases, such as “patient, precise”.")
-    return Fields(traits=traits[:MOST_TRAITS])
+    return Fields(traits=traits[:MAX_TRAITS])
 
 
 def _tags(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(tags=_list(said, MAX_TAG, "Tags are single words, with commas in between.")[:MOST_TAGS])
+    return Fields(tags=_list(said, MAX_TAG, "Tags are single words, with commas in between.")[:MAX_TAGS])
 
 
 def _boundaries(state: State, asked: Asked, said: str) -> Fields:
@@ -281,8 +281,8 @@ def _skills(state: State, asked: Asked, said: str) -> Fields:
     parts = _list(said, 200, "Name the skills with commas in between, such as “summarize, code-review”.")
     found = {request.name: request for part in parts if (request := _skill(state, part))}
     every = {skill.name: skill for skill in has} | found
-    if len(every) > MOST_SKILLS:
-        raise Unclear(f"A bot has at most {MOST_SKILLS} skills; that would be {len(every)}.")
+    if len(every) > MAX_SKILLS:
+        raise Unclear(f"A bot has at most {MAX_SKILLS} skills; that would be {len(every)}.")
     if not found:
         raise Unclear("The name of a skill is made of a-z, 0-9 and hyphens, such as `summarize-minutes`.")
     return Fields(skills=list(every.values()))
@@ -318,7 +318,7 @@ def _kind(state: State, asked: Asked, said: str) -> Fields:
 
 
 def _trigger(state: State, asked: Asked, said: str) -> Fields:
-    return Fields(trigger=sentence(_passage(said)[: MOST_OF_PASSAGE - 1]))
+    return Fields(trigger=sentence(_passage(said)[: MAX_PASSAGE - 1]))
 
 
 def _steps(state: State, asked: Asked, said: str) -> Fields:

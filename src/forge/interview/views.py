@@ -10,7 +10,7 @@ from forge.interview.state import Exchange, Speaker, State
 from forge.interview.store import DraftRow
 from forge.interview.turns import ShowPreview, words_of
 
-MOST_OF_DESCRIPTION = 300
+MAX_DESCRIPTION = 300
 
 
 def session_view(row: DraftRow, state: State) -> SessionView:
@@ -80,7 +80,7 @@ def draft_summary(row: DraftRow) -> DraftSummary:
     return DraftSummary(
         session_id=row.session_id,
         mode=state.mode,
-        initial_description=state.description[:MOST_OF_DESCRIPTION],
+        initial_description=state.description[:MAX_DESCRIPTION],
         name=state.config.name,
         phase=state.phase,
         question_count=state.question_count,

@@ -48,7 +48,7 @@ SILENCE_S = 300.0
 WHOLE_S = 3600.0
 """Longest answer."""
 
-MOST_SAID = 300
+MAX_SAID = 300
 CALL_ID = r"[A-Za-z0-9_-]{1,64}"
 RAW_STOPS = {
     "refusal": StopReason.REFUSED,
@@ -137,7 +137,7 @@ class Line:
         """A provider's error may repeat what it was sent."""
         if self.key is not None and (secret := self.key.get_secret_value()):
             text = text.replace(secret, "[key]")
-        return text[:MOST_SAID]
+        return text[:MAX_SAID]
 
 
 async def receive(line: Line, prompt: Prompt, received: Received, listener: Listener) -> None:

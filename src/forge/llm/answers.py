@@ -9,7 +9,7 @@ from forge.llm.messages import StopReason, Text, ToolResult, UserMessage
 from forge.llm.models import Reply, ToolSpec
 
 ANSWER = "answer"
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 
 
 def answer_spec(answer: type[BaseModel]) -> ToolSpec:
@@ -25,8 +25,8 @@ def answer_text(reply: Reply) -> str:
 
 def problems_of(error: ValidationError) -> list[str]:
     found = misfits(error)
-    lines = [f"{_place(misfit.path)}: {misfit.message}" for misfit in found[:MOST_PROBLEMS]]
-    left = len(found) - MOST_PROBLEMS
+    lines = [f"{_place(misfit.path)}: {misfit.message}" for misfit in found[:MAX_PROBLEMS]]
+    left = len(found) - MAX_PROBLEMS
     return [*lines, f"and {left} more"] if left > 0 else lines
 
 

@@ -22,7 +22,7 @@ from forge.llm.request import Request, Requests, WordsWereShown
 from forge.telemetry import Metrics
 
 T = TypeVar("T", bound=BaseModel)
-MOST_PAUSES = 4
+MAX_PAUSES = 4
 NOT_WORTH_REPAIRING = (StopReason.LENGTH, StopReason.REFUSED, StopReason.CONTEXT_FULL)
 
 
@@ -95,7 +95,7 @@ class Gateway:
 
     async def _whole_answer(self, request: Request, listener: Listener) -> Reply:
         reply = await self._requests.make(request, listener)
-        for _ in range(MOST_PAUSES):
+        for _ in range(MAX_PAUSES):
             if reply.stop is not StopReason.PAUSED:
                 return reply
             so_far = [*request.prompt.messages, reply.message]

@@ -15,7 +15,7 @@ from forge.store.engine import Store
 
 WITHIN_S = 60.0
 """A local server may have to load the model first."""
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 QUESTION = Prompt(
     system="You are being tried out. Answer with one word.",
     messages=[UserMessage(parts=[Text(text="Reply with the word: ready")])],
@@ -66,4 +66,4 @@ class Trials:
 
 
 def _shown(reply: Reply) -> str:
-    return reply.message.text.strip()[:MOST_SHOWN]
+    return reply.message.text.strip()[:MAX_SHOWN]

@@ -13,7 +13,7 @@ from forge.messages.store import MessageRow
 from forge.store.engine import Tx
 
 MAX_DEPTH = 5
-MOST_MESSAGES = 10
+MAX_MESSAGES = 10
 WINDOW = timedelta(seconds=60)
 
 
@@ -36,9 +36,9 @@ class LoopGuard:
         at = now()  # what is from later was sent before the clock was set back
         counts = await store.count_between(tx, message.sender_bot_id, ids, at - WINDOW, at)
         for bot in recipients:
-            if counts.get(bot.id, 0) >= MOST_MESSAGES:
+            if counts.get(bot.id, 0) >= MAX_MESSAGES:
                 raise TooMany(
-                    f"{message.sender.name} has sent {MOST_MESSAGES} messages to {bot.slug} within "
+                    f"{message.sender.name} has sent {MAX_MESSAGES} messages to {bot.slug} within "
                     f"{WINDOW.seconds} s.",
                     retry_after_s=WINDOW.seconds,
                     hint="Two bots that keep answering each other look like this. Wait a minute, or stop one of them.",

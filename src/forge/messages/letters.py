@@ -1,7 +1,7 @@
 """A message as a bot reads it: who wrote what kind of message, and every line of it quoted, so that nothing in it can be
 taken for anything else. Read by models: every sentence is there for a reason."""
 
-from forge.bots.chat.aside import MOST_TITLE, first_words
+from forge.bots.chat.aside import MAX_TITLE, first_words
 from forge.bots.chat.models import BotOrigin, Origin, WorkflowOrigin
 from forge.kernel.ids import derived_id
 from forge.kernel.text import storable
@@ -47,7 +47,7 @@ def reported(question: MessageRow, reply: MessageRow) -> str:
 
 
 def title_of(message: MessageRow) -> str:
-    return first_words(f"{_name(message.sender)}: {storable(as_text(message.body))[: 2 * MOST_TITLE]}")
+    return first_words(f"{_name(message.sender)}: {storable(as_text(message.body))[: 2 * MAX_TITLE]}")
 
 
 def session_of(message: MessageRow, bot_id: str) -> str:

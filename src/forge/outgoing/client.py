@@ -23,7 +23,7 @@ from forge.outgoing.models import MAX_REDIRECTS, Method, Reach, Request, Respons
 from forge.outgoing.resolving import Resolve, Resolver
 from forge.outgoing.target import Target, read_url
 
-MOST_ADDRESSES = 4
+MAX_ADDRESSES = 4
 CONNECT_S = 5.0
 """For one address, when there are others to try."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -105,7 +105,7 @@ class Outgoing:
                 hint="Whoever runs the server may allow it: FORGE_HTTP_ALLOW="
                 f"{target.host if ':' not in target.host else f'[{target.host}]'}:{target.port}",
             )
-        return open_ones[:MOST_ADDRESSES]
+        return open_ones[:MAX_ADDRESSES]
 
     def _may_reach(self, target: Target, address: Address, reach: Reach) -> bool:
         if reach is Reach.ALLOWED and self._allowed.hold(target.host, address, target.port):

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-MOST_LINKS = 500_000
+MAX_LINKS = 500_000
 KEPT_ATTRIBUTES = ("data-requires-python", "data-yanked", "data-dist-info-metadata", "data-core-metadata")
 
 
@@ -22,7 +22,7 @@ class Links:
         """The part of a path that stands for it from now on."""
         bare = urldefrag(url).url
         key = hashlib.sha256(bare.encode()).hexdigest()[:24]
-        if len(self._known) < MOST_LINKS:
+        if len(self._known) < MAX_LINKS:
             self._known[key] = bare
         return f"{key}/{urlsplit(bare).path.rpartition('/')[2]}"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from forge.skills.models import Capability
 from forge.skills.words import quoted
 
-MOST_WORDS = 3
+MAX_WORDS = 3
 
 BY_HOSTS = (Capability.HTTP_GET, Capability.HTTP_POST)
 BY_ROOTS = (Capability.READ_FILE, Capability.WRITE_FILE)
@@ -110,7 +110,7 @@ def suggest_capabilities(text: str) -> dict[Capability, str]:
     for match in _FINDER.finditer(" ".join(text.lower().split())):
         found.setdefault(_CAPABILITY_OF[match[0]], {})[match[0]] = None
     return {
-        capability: f"The description says {quoted(list(found[capability])[:MOST_WORDS])}."
+        capability: f"The description says {quoted(list(found[capability])[:MAX_WORDS])}."
         for capability in Capability
         if capability in found
     }

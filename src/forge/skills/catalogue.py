@@ -14,13 +14,13 @@ from forge.llm.models import ToolSpec
 from forge.skills.models import MAX_DESCRIPTION, MAX_SKILL_NAME, SkillKind
 from forge.skills.quoting import on_one_line, quoted, section
 
-MOST_CATALOGUE = 24_000
+MAX_CATALOGUE = 24_000
 """Characters of all descriptions together; when there are more, each gets its share."""
 SHORTEST_DESCRIPTION = 60
-MOST_BODY = 100_000
-MOST_FILE = 100_000
-MOST_FILES_NAMED = 100
-MOST_SETTING = 500
+MAX_BODY = 100_000
+MAX_FILE = 100_000
+MAX_FILES_NAMED = 100
+MAX_SETTING = 500
 
 USE_SKILL, READ_SKILL_FILE, RUN_SKILL = "use_skill", "read_skill_file", "run_skill"
 
@@ -64,8 +64,8 @@ def catalogue_text(lines: Sequence[CatalogueLine]) -> str:
     if not lines:
         return ""
     total = sum(min(len(line.description), MAX_DESCRIPTION) for line in lines)
-    share = max(MOST_CATALOGUE // len(lines), SHORTEST_DESCRIPTION)
-    most = MAX_DESCRIPTION if total <= MOST_CATALOGUE else share
+    share = max(MAX_CATALOGUE // len(lines), SHORTEST_DESCRIPTION)
+    most = MAX_DESCRIPTION if total <= MAX_CATALOGUE else share
     running = [_HOW_TO_RUN] if any(line.kind is not SkillKind.PROMPT for line in lines) else []
     return "\n".join([_HOW, *running, _WHOSE, "", *(_listed(line, most) for line in lines)])
 
@@ -80,14 +80,14 @@ def activation_text(
 ) -> str:
     """What `use_skill` gives: the instructions, what else the skill has, and how it was set up."""
     known = [_TAKEN_UP, _RUNNABLE[kind], *_files(files), *_settings(settings)]
-    instructions = cut(body.strip(), MOST_BODY) or "(It has no instructions.)"
+    instructions = cut(body.strip(), MAX_BODY) or "(It has no instructions.)"
     return "\n\n".join([*known, section("skill", f"Name: {name}\n\n{instructions}")])
 
 
 def file_text(name: str, path: str, text: str) -> str:
     """What `read_skill_file` gives."""
     head = f"{on_one_line(path, 300)} of the skill {name}; it is material, as the skill is:"
-    return f"{head}\n{section('skill_file', cut(text, MOST_FILE)) or '(It is empty.)'}"
+    return f"{head}\n{section('skill_file', cut(text, MAX_FILE)) or '(It is empty.)'}"
 
 
 def use_skill(names: Sequence[str]) -> ToolSpec:
@@ -112,8 +112,8 @@ def run_skill(names: Sequence[str]) -> ToolSpec:
 def _files(files: Sequence[str]) -> list[str]:
     if not files:
         return []
-    named = "\n".join(f"- {on_one_line(path, 300)}" for path in files[:MOST_FILES_NAMED])
-    more = f"\n- and {len(files) - MOST_FILES_NAMED} more" if len(files) > MOST_FILES_NAMED else ""
+    named = "\n".join(f"- {on_one_line(path, 300)}" for path in files[:MAX_FILES_NAMED])
+    more = f"\n- and {len(files) - MAX_FILES_NAMED} more" if len(files) > MAX_FILES_NAMED else ""
     return [
         f"Its files; read one with {READ_SKILL_FILE} when the instructions send you there:\n{named}{more}"
     ]
@@ -123,7 +123,7 @@ def _settings(settings: Mapping[str, str]) -> list[str]:
     if not settings:
         return []
     lines = "\n".join(
-        f"- {on_one_line(key, 100)}: {quoted(json.dumps(value[:MOST_SETTING], ensure_ascii=False))}"
+        f"- {on_one_line(key, 100)}: {quoted(json.dumps(value[:MAX_SETTING], ensure_ascii=False))}"
         for key, value in sorted(settings.items())
     )
     return [f"Settings the owner of this bot made for it:\n{lines}"]

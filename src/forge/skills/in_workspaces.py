@@ -12,8 +12,8 @@ from forge.agents.nearby import Kit
 from forge.agents.tools import ToolContext
 from forge.errors import ForgeError, Invalid, NotFound
 from forge.skills.catalogue import (
-    MOST_FILE,
-    MOST_FILES_NAMED,
+    MAX_FILE,
+    MAX_FILES_NAMED,
     CatalogueLine,
     activation_text,
     catalogue_text,
@@ -28,8 +28,8 @@ from forge.workspace.files import FileContent, Files
 
 ROOTS = (".agents/skills", ".claude/skills")
 """Of two skills with one name, the one in the first counts."""
-MOST_SKILLS = 100
-MOST_PROBLEM = 300
+MAX_SKILLS = 100
+MAX_PROBLEM = 300
 BYTES_PER_CHARACTER = 4
 
 
@@ -39,7 +39,7 @@ class WorkspaceSkills:
     def find(self, files: Files) -> list[NearbySkill]:
         found: dict[str, NearbySkill] = {}
         for folder in _folders(files):
-            if len(found) >= MOST_SKILLS:
+            if len(found) >= MAX_SKILLS:
                 break
             if folder.name not in found:
                 found[folder.name] = _look(files, folder)
@@ -53,7 +53,7 @@ class WorkspaceSkills:
             if skill.problem is None
         ]
         broken = [
-            f"- {on_one_line(skill.name, MAX_SKILL_NAME)}: {on_one_line(skill.problem, MOST_PROBLEM)}"
+            f"- {on_one_line(skill.name, MAX_SKILL_NAME)}: {on_one_line(skill.problem, MAX_PROBLEM)}"
             for skill in found
             if skill.problem is not None
         ]
@@ -96,7 +96,7 @@ class _Workspace:
         wanted = path.removeprefix("./")
         if wanted.startswith("/") or ".." in wanted.split("/"):
             raise Invalid(f"{path!r} is not a path inside the skill.", hint="Give it as it was listed.")
-        found = files.read(f"{self._folders[name]}/{wanted}", limit=MOST_FILE * BYTES_PER_CHARACTER)
+        found = files.read(f"{self._folders[name]}/{wanted}", limit=MAX_FILE * BYTES_PER_CHARACTER)
         return file_text(name, wanted, _text(found, wanted))
 
 
@@ -140,5 +140,5 @@ def _mistake(reading: Reading) -> str:
 
 
 def _inside(files: Files, folder: str) -> list[str]:
-    walked = files.walk(folder, bounds=Bounds(entries=MOST_FILES_NAMED * 2))
+    walked = files.walk(folder, bounds=Bounds(entries=MAX_FILES_NAMED * 2))
     return [entry.path.removeprefix(f"{folder}/") for entry in walked if entry.kind is EntryKind.FILE]

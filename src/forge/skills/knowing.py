@@ -42,7 +42,7 @@ from forge.skills.views import AskedView, RelationView, SkillState
 from forge.skills.wishes import asks_of
 from forge.store.engine import Store
 
-MOST_READ = 4096
+MAX_READ = 4096
 """Manifests that are kept, by the hash of their folder."""
 
 
@@ -264,7 +264,7 @@ class Knowing:
         found = self._read.get(key)
         if found is None:
             found = self._read[key] = _parsed(snapshot)
-            if len(self._read) > MOST_READ:
+            if len(self._read) > MAX_READ:
                 self._read.popitem(last=False)
         return found
 

@@ -25,11 +25,11 @@ from forge.skills.host.own_folder import OwnFolder, open_roots
 from forge.skills.host.parts import Secret
 from forge.skills.host.variables import check_variable
 from forge.skills.models import Capability, Scope
-from forge.skills.wasm.texts import MOST_VALUES, has_more_values, read_json
+from forge.skills.wasm.texts import MAX_VALUES, has_more_values, read_json
 from forge.workspace.errors import QuotaExceeded
 from forge.workspace.paths import parse
 
-MOST_ERROR = 300
+MAX_ERROR = 300
 SKILL, INPUT = "skill", "input.json"
 
 
@@ -194,16 +194,16 @@ def _ended(outcome: Outcome, hidden: Hidden, opened: _Opened) -> Ended:
 def _judged(outcome: Outcome, hidden: Hidden) -> Ended:
     took = float(outcome.duration_ms)
     if outcome.end is not End.EXITED:
-        error = hidden(why_ended(outcome))[:MOST_ERROR]
+        error = hidden(why_ended(outcome))[:MAX_ERROR]
         return Ended(_ENDS.get(outcome.end, RunEnd.RAISED), error=error, duration_ms=took)
     if outcome.exit_code != 0:
         said = hidden(_last_line(outcome.stderr.text))
         error = said or f"It ended with code {outcome.exit_code} and said nothing."
-        return Ended(RunEnd.RAISED, error=error[:MOST_ERROR], duration_ms=took)
+        return Ended(RunEnd.RAISED, error=error[:MAX_ERROR], duration_ms=took)
     if outcome.stdout.truncated:
         return Ended(RunEnd.OUTPUT, error=f"It gave more than {MAX_OUTPUT // MB} MB.", duration_ms=took)
-    if has_more_values(outcome.stdout.text, MOST_VALUES):
-        return Ended(RunEnd.OUTPUT, error=f"It gave more than {MOST_VALUES:,} values.", duration_ms=took)
+    if has_more_values(outcome.stdout.text, MAX_VALUES):
+        return Ended(RunEnd.OUTPUT, error=f"It gave more than {MAX_VALUES:,} values.", duration_ms=took)
     try:
         output = read_json(outcome.stdout.text)
     except ValueError:

@@ -31,7 +31,7 @@ MAX_SKILL_MD = 200_000
 """Characters of the whole file."""
 MAX_COMPATIBILITY = 500
 FIELDS = ("name", "description", "license", "compatibility", "allowed-tools", "metadata")
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 
 _QUOTES = "\"'|>"
 _TEXT_TAG = "tag:yaml.org,2002:str"
@@ -71,7 +71,7 @@ def read_skill_md(text: str, folder: str) -> Reading:
     if unseen := unseen_text(text):
         reader.problems.append(unseen)
     by_place = sorted(reader.problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
-    return Reading(manifest, front.body, [_told(problem) for problem in by_place[:MOST_PROBLEMS]])
+    return Reading(manifest, front.body, [_told(problem) for problem in by_place[:MAX_PROBLEMS]])
 
 
 _LONG = "Put what is not always needed into files of its own, beside it."

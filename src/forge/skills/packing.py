@@ -16,8 +16,8 @@ from forge.errors import Invalid, NotFound, TooLarge
 from forge.skills.contents import LEFT_OUT
 from forge.skills.installing.archive import MAX_ENTRIES, MAX_UNPACKED
 
-MOST_FILES = MAX_ENTRIES
-MOST_BYTES = MAX_UNPACKED
+MAX_FILES = MAX_ENTRIES
+MAX_BYTES = MAX_UNPACKED
 """Of all files together: a collection may be large, a home folder given by mistake is larger."""
 
 _WHEN = (1980, 1, 1, 0, 0, 0)
@@ -45,9 +45,9 @@ def read_folder(folder: Path) -> FolderContent:
             continue
         files[path] = data
         total += len(data)
-        if len(files) > MOST_FILES or total > MOST_BYTES:
+        if len(files) > MAX_FILES or total > MAX_BYTES:
             raise TooLarge(
-                f"{folder} has more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MB.",
+                f"{folder} has more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MB.",
                 hint="Name the folder of the skill itself.",
             )
     return FolderContent(dict(sorted(files.items())), sorted(left_out))
@@ -86,7 +86,7 @@ def _read(name: str, directory: int) -> bytes | None:
     if not stat.S_ISREG(os.lstat(name, dir_fd=directory).st_mode):
         return None
     with open(os.open(name, _OPEN, dir_fd=directory), "rb") as file:  # noqa: PTH123 - beneath a descriptor
-        return file.read(MOST_BYTES + 1)
+        return file.read(MAX_BYTES + 1)
 
 
 def _text(path: str) -> str:

@@ -12,17 +12,17 @@ from forge.llm.messages import Message, StopReason, ToolCall, ToolResult, UserMe
 from forge.llm.models import Prompt, Reply, Role
 from forge.llm.money import Spender
 from forge.skills.catalogue import (
-    MOST_BODY,
-    MOST_FILE,
-    MOST_FILES_NAMED,
+    MAX_BODY,
+    MAX_FILE,
+    MAX_FILES_NAMED,
     READ_SKILL_FILE,
     cut,
     read_skill_file,
 )
 from forge.skills.quoting import on_one_line, section
 
-MOST_OUTPUT = 8_000
-MOST_TURNS = 8
+MAX_OUTPUT = 8_000
+MAX_TURNS = 8
 """Of reading files; the answer has to come then."""
 
 _SYSTEM = """\
@@ -53,7 +53,7 @@ class PromptRuns:
         AnswerUnusable when there is no whole answer."""
         prompt = _prompt(body, description, files, input_json)
         cost = 0
-        for turn in range(MOST_TURNS):
+        for turn in range(MAX_TURNS):
             reply = await self._gateway.call(replace(spender, key=f"{spender.key}-{turn}"), Role.BOT, prompt)
             cost += reply.cost_micros
             if reply.stop is not StopReason.TOOLS:
@@ -65,15 +65,15 @@ class PromptRuns:
 
 
 def _prompt(body: str, description: str, files: Mapping[str, str], input_json: str) -> Prompt:
-    known = [_SYSTEM, section("skill", f"It is for: {description}\n\n{cut(body.strip(), MOST_BODY)}")]
+    known = [_SYSTEM, section("skill", f"It is for: {description}\n\n{cut(body.strip(), MAX_BODY)}")]
     if files:
-        named = [on_one_line(path, 300) for path in sorted(files)[:MOST_FILES_NAMED]]
+        named = [on_one_line(path, 300) for path in sorted(files)[:MAX_FILES_NAMED]]
         known.append("\n".join([_FILES, *(f"- {path}" for path in named)]))
     return Prompt(
         system="\n\n".join(known),
         messages=[said(section("skill_input", input_json))],
         tools=[read_skill_file(())] if files else [],
-        max_output=MOST_OUTPUT,
+        max_output=MAX_OUTPUT,
     )
 
 
@@ -91,7 +91,7 @@ def _result(call: ToolCall, files: Mapping[str, str]) -> ToolResult:
         return told("Error: the call could not be read. Give the path as it was listed.", failed=True)
     if call.name != READ_SKILL_FILE or path not in files:
         return told("Error: there is no such file. Give the path as it was listed.", failed=True)
-    return told(section("skill_file", cut(files[path], MOST_FILE)) or "(It is empty.)")
+    return told(section("skill_file", cut(files[path], MAX_FILE)) or "(It is empty.)")
 
 
 def _text(reply: Reply) -> str:

@@ -20,12 +20,12 @@ from forge.skills.contents import (
 from forge.workspace.entries import Bounds, EntryKind
 from forge.workspace.files import Files
 
-MOST_KEPT_BYTES = 64 << 20
+MAX_KEPT_BYTES = 64 << 20
 SETTLED_S = 0.1
 """What changed less than this ago could change once more without looking different: clocks of disks tick slowly."""
 
 _Mark = tuple[str, int, int, int, int, int]
-_MOST_ENTRIES = 5 * MAX_FILES
+_MAX_ENTRIES = 5 * MAX_FILES
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Snapshots:
                 self._size -= old.size
             self._kept[kept.snapshot.name] = kept
             self._size += kept.size
-            while self._size > MOST_KEPT_BYTES:
+            while self._size > MAX_KEPT_BYTES:
                 _, oldest = self._kept.popitem(last=False)
                 self._size -= oldest.size
 
@@ -115,6 +115,6 @@ def _marks(folder: Path, name: str) -> list[_Mark]:
                 found.append((path, status.st_mode, status.st_size, *times, status.st_ino))
                 if entry.is_dir(follow_symlinks=False) and entry.name not in LEFT_OUT:
                     waiting.append(f"{path}/")
-        if len(found) > _MOST_ENTRIES:
+        if len(found) > _MAX_ENTRIES:
             raise TooLarge(f"The skill {name} has more than {MAX_FILES} files.")
     return sorted(found)

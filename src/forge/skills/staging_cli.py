@@ -10,7 +10,7 @@ from forge.skills.command_words import HerePlace, ListedPlace, read_source
 from forge.skills.installing.index import NEWEST
 from forge.skills.installing.views import RegistryEntry, Staged, StagedSkill
 from forge.skills.models import SKILL_MD
-from forge.skills.packing import MOST_BYTES, pack, read_folder
+from forge.skills.packing import MAX_BYTES, pack, read_folder
 from forge.skills.sources import GitSource, RegistrySource
 from forge.terminal.client import Client
 from forge.terminal.output import console, working
@@ -36,13 +36,13 @@ def send(client: Client, path: Path) -> Staged:
     if path.is_dir():
         return _send_folder(client, path)
     try:
-        data = path.read_bytes() if path.stat().st_size <= MOST_BYTES else None
+        data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
     except FileNotFoundError as error:
         raise NotFound(f"There is no {path}.", hint=_AFTER_MISSING) from error
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror}.") from error
     if data is None:
-        raise Invalid(f"{path} has more than {MOST_BYTES >> 20} MB.")
+        raise Invalid(f"{path} has more than {MAX_BYTES >> 20} MB.")
     return upload(client, data, {"name": path.name[-255:]})
 
 

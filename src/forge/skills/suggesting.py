@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from forge.skills.models import Skill, SkillOffer
 from forge.skills.words import quoted, telling_words
 
-FEWEST = 3
-MOST_WORDS = 3
+MIN_SUGGESTED = 3
+MAX_WORDS = 3
 """That a reason names."""
 
 _FEW = 3
@@ -48,7 +48,7 @@ def suggest(
 
     others = sorted(matches.values(), key=rank)
     fitting = [one for one in others if one.weight >= _TELLING]
-    room = max(FEWEST - len(usual) - len(fitting), 0)
+    room = max(MIN_SUGGESTED - len(usual) - len(fitting), 0)
     fill = [one for one in others if one.weight < _TELLING][:room]
     offers = [_offer(one, _usual_reason(one, kind)) for one in usual]
     offers += [_offer(one, _reason(one, kinds)) for one in (*fitting, *fill)]
@@ -84,7 +84,7 @@ def _reason(match: _Match, kinds: set[str]) -> str:
 
 
 def _mentioned(match: _Match) -> str:
-    return f"Your description mentions {quoted(match.shared[:MOST_WORDS])}."
+    return f"Your description mentions {quoted(match.shared[:MAX_WORDS])}."
 
 
 def _offer(match: _Match, reason: str) -> SkillOffer:

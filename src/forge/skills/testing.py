@@ -15,13 +15,13 @@ from forge.skills.comparing import difference
 from forge.skills.execution import Ended, RunEnd
 from forge.skills.models import SKILL_MD, Case, SkillCase, SkillKind
 from forge.skills.running import Result
-from forge.skills.validation import MOST_CASES, validate
+from forge.skills.validation import MAX_CASES, validate
 from forge.skills.views import SkillTestReport
 from forge.skills.writing import cases_in
 
-MOST_TIME_S = 60.0
+MAX_TIME_S = 60.0
 """Of all tests together."""
-MOST_SHOWN = 2000
+MAX_SHOWN = 2000
 """Of what it wrote, its end."""
 WEBASSEMBLY = "WebAssembly"
 
@@ -55,7 +55,7 @@ class SkillTests:
         if not cases:
             return _stopped(name, "tests", "There is no test: add one, such as tests/first.json.")
         try:
-            return await self._run_all(name, kind, files, dict(islice(cases.items(), MOST_CASES)))
+            return await self._run_all(name, kind, files, dict(islice(cases.items(), MAX_CASES)))
         except SandboxTooWeak as error:
             why = f"It was not run: {error.message}. {error.hint or ''}".strip()
             return SkillTestReport(skill=name, passed=False, ran=False, output=why)
@@ -66,8 +66,8 @@ class SkillTests:
         started = time.monotonic()
         ran: list[_Ran] = []
         for path, data in cases.items():
-            if time.monotonic() - started > MOST_TIME_S:
-                late = f"It was not tried: the tests before it took more than {MOST_TIME_S:g} seconds."
+            if time.monotonic() - started > MAX_TIME_S:
+                late = f"It was not tried: the tests before it took more than {MAX_TIME_S:g} seconds."
                 ran.append(_Ran(Case(name=path, passed=False, detail=late)))
             else:
                 ran.append(await self._run_one(name, kind, files, (path, data)))
@@ -113,4 +113,4 @@ def _judged(ended: Ended, case: SkillCase) -> str:
 
 def _written(tried: Result) -> str:
     lines = [line.message for line in tried.logs] + [tried.ended.error]
-    return "\n".join(line for line in lines if line)[-MOST_SHOWN:]
+    return "\n".join(line for line in lines if line)[-MAX_SHOWN:]

@@ -10,7 +10,7 @@ from forge.agents.tools import Effect, Tool, ToolContext, failure
 from forge.llm.models import ToolSpec
 from forge.skills.catalogue import READ_SKILL_FILE, USE_SKILL, read_skill_file, use_skill
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 class SkillReader(Protocol):
@@ -79,7 +79,7 @@ class ReadSkillFile(Tool[ReadSkillFileInput]):
 
 
 def no_such_skill(name: str, names: Sequence[str]) -> ToolOutcome:
-    more = " and others" if len(names) > MOST_LISTED else ""
+    more = " and others" if len(names) > MAX_LISTED else ""
     return failure(
-        f"There is no skill called {name[:100]!r} here. There are: {', '.join(names[:MOST_LISTED])}{more}."
+        f"There is no skill called {name[:100]!r} here. There are: {', '.join(names[:MAX_LISTED])}{more}."
     )

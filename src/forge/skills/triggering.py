@@ -17,14 +17,14 @@ from forge.llm.money import Spender
 from forge.skills.catalogue import USE_SKILL, CatalogueLine, catalogue_text, use_skill
 from forge.skills.models import Case
 from forge.skills.quoting import quoted, section
-from forge.skills.validation import MOST_TRIGGERS, read_triggers
+from forge.skills.validation import MAX_TRIGGERS, read_triggers
 from forge.skills.views import TriggerCase
 from forge.skills.words import telling_words
 from forge.skills.writing import TRIGGERS
 
-MOST_SKILLS = 20
+MAX_SKILLS = 20
 """In the catalogue the model gets, the skill itself included."""
-MOST_OUTPUT = 1_000
+MAX_OUTPUT = 1_000
 MADE_OF_EACH = 2
 
 _BOT = "You are a helpful bot, in a conversation with one person."
@@ -81,9 +81,9 @@ class Triggering:
         self, spender: Spender, skill: CatalogueLine, files: Mapping[str, bytes]
     ) -> tuple[list[TriggerCase], int]:
         if TRIGGERS in files:
-            return read_triggers(files[TRIGGERS])[:MOST_TRIGGERS], 0
+            return read_triggers(files[TRIGGERS])[:MAX_TRIGGERS], 0
         prompt = Prompt(
-            system=_MAKE, messages=[said(section("skill", skill.description))], max_output=MOST_OUTPUT
+            system=_MAKE, messages=[said(section("skill", skill.description))], max_output=MAX_OUTPUT
         )
         made = await self._gateway.ask_with_bill(
             replace(spender, key=f"{spender.key}-made"), Role.BOT, prompt, Sayings
@@ -101,7 +101,7 @@ class Triggering:
             system=f"{_BOT}\n\n{section('skills', catalogue_text(lines))}",
             messages=[said(quoted(case.say))],
             tools=[use_skill([line.name for line in lines])],
-            max_output=MOST_OUTPUT,
+            max_output=MAX_OUTPUT,
         )
         reply = await self._gateway.call(spender, Role.BOT, prompt)
         picked = [name for call in reply.message.tool_calls if (name := _name(call))]
@@ -117,7 +117,7 @@ def _catalogue(skill: CatalogueLine, others: Sequence[CatalogueLine]) -> list[Ca
         (other for other in others if other.name != skill.name),
         key=lambda other: (-len(own & telling_words(other.description).keys()), other.name),
     )
-    return sorted([skill, *rivals[: MOST_SKILLS - 1]], key=lambda line: line.name)
+    return sorted([skill, *rivals[: MAX_SKILLS - 1]], key=lambda line: line.name)
 
 
 def _name(call: ToolCall) -> str | None:

@@ -10,20 +10,20 @@ from forge.kernel.misfit import first_misfit
 from forge.skills.capabilities import BY_HOSTS
 from forge.skills.contents import check_path, check_sizes, manifest_text, text_of
 from forge.skills.entries import SCRIPTS, entry_of
-from forge.skills.manifest import MOST_PROBLEMS, Reading, read_skill_md
+from forge.skills.manifest import MAX_PROBLEMS, Reading, read_skill_md
 from forge.skills.models import SKILL_MD, Capability, Manifest, SkillCase, SkillKind, SkillProblem
 from forge.skills.sourcecode import source_problems
 from forge.skills.views import TriggerCase, Validation
 from forge.skills.wishes import asks_of
 from forge.skills.writing import REACHES, TRIGGERS, cases_in
 
-MOST_CASES = 20
-MOST_TRIGGERS = 20
+MAX_CASES = 20
+MAX_TRIGGERS = 20
 ADVISED_LINES = 500
 ADVISED_TOKENS = 5000
 CHARACTERS_PER_TOKEN = 4
 """Of prose; good enough to advise."""
-MOST_OF_A_KIND = 5
+MAX_A_KIND = 5
 """Warnings that say the same of several places."""
 
 _TRIGGER_CASES: TypeAdapter[list[TriggerCase]] = TypeAdapter(list[TriggerCase])
@@ -52,7 +52,7 @@ def validate(name: str, files: Mapping[str, bytes]) -> Validation:
     problems.sort(key=lambda problem: problem.is_warning)
     return Validation(
         valid=not any(not problem.is_warning for problem in problems),
-        problems=problems[:MOST_PROBLEMS],
+        problems=problems[:MAX_PROBLEMS],
         manifest=reading.manifest,
         asks=asks_of(reading.manifest, []) if reading.manifest else [],
     )
@@ -130,8 +130,8 @@ _NOT_FOR_PROGRAMS = ("forge-hosts", "forge-commands")
 
 def _cases(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
     cases = cases_in(files)
-    if len(cases) > MOST_CASES:
-        yield _warning(f"There are {len(cases)} tests; {MOST_CASES} at most are run.", None)
+    if len(cases) > MAX_CASES:
+        yield _warning(f"There are {len(cases)} tests; {MAX_CASES} at most are run.", None)
     for path, data in cases.items():
         try:
             SkillCase.model_validate_json(data)
@@ -149,8 +149,8 @@ def _triggers(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
     except Invalid as error:
         yield _warning(error.message, error.hint)
     else:
-        if len(found) > MOST_TRIGGERS:
-            yield _warning(f"{TRIGGERS} has {len(found)} cases; {MOST_TRIGGERS} at most are tried.", None)
+        if len(found) > MAX_TRIGGERS:
+            yield _warning(f"{TRIGGERS} has {len(found)} cases; {MAX_TRIGGERS} at most are tried.", None)
 
 
 def read_triggers(data: bytes) -> list[TriggerCase]:
@@ -170,7 +170,7 @@ def _about_body(reading: Reading, files: Collection[str]) -> Iterator[SkillProbl
         hint = "Put what is not always needed into files of its own: all of it is read each time the skill is used."
         yield _warning(f"The instructions are long: {lines:,} lines, about {tokens:,} tokens.", hint)
     missing = [path for path in _referred(reading.body) if not _is_there(path, files)]
-    for path in missing[:MOST_OF_A_KIND]:
+    for path in missing[:MAX_A_KIND]:
         yield _warning(
             f"The instructions refer to {path}, and there is no such file.", "Add it, or correct the path."
         )
@@ -199,7 +199,7 @@ def _secrets(files: Mapping[str, bytes]) -> Iterator[SkillProblem]:
     for path, data in files.items():
         text = text_of(data)
         match = _SECRET.search(text) if text else None
-        if text and match and found < MOST_OF_A_KIND:
+        if text and match and found < MAX_A_KIND:
             found += 1
             line = text.count("\n", 0, match.start()) + 1
             hint = "Remove it and have it replaced; ask for it with get_secret."

@@ -12,7 +12,7 @@ from forge.skills.views import AskedView
 _HOST: TypeAdapter[str] = TypeAdapter(Host)
 _ROOT: TypeAdapter[str] = TypeAdapter(Root)
 _NAME: TypeAdapter[str] = TypeAdapter(EntryName)
-_MOST_HOSTS, _MOST_ROOTS, _MOST_NAMES = 50, 20, 50
+_MAX_HOSTS, _MAX_ROOTS, _MAX_NAMES = 50, 20, 50
 
 
 def is_host(text: str) -> bool:
@@ -63,22 +63,22 @@ def _view(
 
 def _together(scopes: Sequence[Scope]) -> Scope:
     return Scope(
-        hosts=_each((host for scope in scopes for host in scope.hosts), _MOST_HOSTS),
-        roots=_each((root for scope in scopes for root in scope.roots), _MOST_ROOTS),
-        names=_each((name for scope in scopes for name in scope.names), _MOST_NAMES),
+        hosts=_each((host for scope in scopes for host in scope.hosts), _MAX_HOSTS),
+        roots=_each((root for scope in scopes for root in scope.roots), _MAX_ROOTS),
+        names=_each((name for scope in scopes for name in scope.names), _MAX_NAMES),
     )
 
 
 def _hosts(manifest: Manifest) -> Scope:
-    return Scope(hosts=_each((host.lower() for host in manifest.hosts if is_host(host)), _MOST_HOSTS))
+    return Scope(hosts=_each((host.lower() for host in manifest.hosts if is_host(host)), _MAX_HOSTS))
 
 
 def _roots(manifest: Manifest) -> Scope:
-    return Scope(roots=_each(filter(is_root, manifest.files), _MOST_ROOTS))
+    return Scope(roots=_each(filter(is_root, manifest.files), _MAX_ROOTS))
 
 
 def _names(names: Iterable[str]) -> Scope:
-    return Scope(names=_each(filter(is_entry_name, names), _MOST_NAMES))
+    return Scope(names=_each(filter(is_entry_name, names), _MAX_NAMES))
 
 
 _SCOPES: Mapping[Capability, Callable[[Manifest], Scope]] = {

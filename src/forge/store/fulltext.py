@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from forge.store.engine import Tx
 
-MOST_WORDS = 32
+MAX_WORDS = 32
 """More do not narrow a search down."""
 LONGEST_WORD = 100
 READ = 20_000
@@ -90,7 +90,7 @@ def words_of(text: str) -> list[str]:
 
 async def match_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[MessageHit]:
     """Messages to and from a bot that have all the words; the last may be only begun. Best first."""
-    wanted = list(dict.fromkeys(words_of(words)))[:MOST_WORDS]
+    wanted = list(dict.fromkeys(words_of(words)))[:MAX_WORDS]
     if not wanted:
         return []
     terms = [(word, False) for word in wanted[:-1]] + [(wanted[-1], True)]
@@ -101,7 +101,7 @@ async def match_messages(tx: Tx, bot_id: str, words: str, limit: int) -> list[Me
 async def match_memories(tx: Tx, bot_id: str, beginnings: Sequence[str], limit: int) -> list[MemoryHit]:
     """Memories of a bot with a word that begins like any of these. Best first: more hits, and rarer ones."""
     wanted = dict.fromkeys(word for given in beginnings for word in words_of(given))
-    terms = [(word, True) for word in islice(wanted, MOST_WORDS)]
+    terms = [(word, True) for word in islice(wanted, MAX_WORDS)]
     if not terms:
         return []
     found = await tx.execute(_MEMORIES[_kind(tx)], _parameters(tx, bot_id, terms, limit, together=False))

@@ -25,11 +25,11 @@ from forge.workflows.definition.models import Step, StepType
 from forge.workflows.engine.hands import StepCall
 from forge.workflows.expressions import SecretMarks
 
-MOST_INPUT = 40_000
+MAX_INPUT = 40_000
 """Characters of what went in, as JSON: a model has to write all of it again."""
-MOST_ERROR = 4_000
-MOST_OUTPUT = 16_000
-MOST_NOTE = 500
+MAX_ERROR = 4_000
+MAX_OUTPUT = 16_000
+MAX_NOTE = 500
 
 SECRET = re.compile(r"\{\{ secrets[.\[][^{}]+ \}\}")
 """As marks are shown. Text that merely looks like one is left alone as well."""
@@ -80,7 +80,7 @@ class Rewritten(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     futile: bool = Field(description="No other input can make this step work.")
-    reason: str = Field(max_length=MOST_NOTE, description="One sentence for the person who reads the log.")
+    reason: str = Field(max_length=MAX_NOTE, description="One sentence for the person who reads the log.")
     input: dict[str, JsonValue] = Field(description="The fields that change, whole; empty when it is futile.")
 
 
@@ -121,9 +121,9 @@ class Correcting:
         if not given:
             return Correction(None, "Its templates could not be filled in: there is no input to rewrite.")
         text = _framed({**_described(step, given, problem), "attempt": attempt, "attempts": of})
-        if len(text) > MOST_INPUT:
+        if len(text) > MAX_INPUT:
             return Correction(None, "What went in is too long for a model to rewrite.")
-        prompt = Prompt(system=SYSTEM, messages=[said(text)], max_output=MOST_OUTPUT, temperature=0.0)
+        prompt = Prompt(system=SYSTEM, messages=[said(text)], max_output=MAX_OUTPUT, temperature=0.0)
         spender = Spender(call.account_id, f"{call.idempotency_key}:correcting", call.run_id)
         try:
             answer = await self._gateway.ask_with_bill(spender, Role.UTILITY, prompt, Rewritten)
@@ -156,8 +156,8 @@ def _described(step: Step, given: Mapping[str, JsonValue], problem: Problem) -> 
         "input": {name: given.get(name) for name in names},
         "error": {
             "code": problem.code,
-            "message": problem.message[:MOST_ERROR],
-            "hint": (problem.hint or "")[:MOST_ERROR],
+            "message": problem.message[:MAX_ERROR],
+            "hint": (problem.hint or "")[:MAX_ERROR],
         },
     }
 

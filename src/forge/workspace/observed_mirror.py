@@ -64,9 +64,9 @@ _USERS = {"core.attributesfile"}
 """Only the user's own: a repository has its attributes in files of its own, and could name one that never ends."""
 _TRUE = ("true", "yes", "on", "1")
 _NEW = "new-objects"
-_MOST_INDEX = 256 << 20
-_MOST_SHARED = 8
-_MOST_TEXT = 16 << 20
+_MAX_INDEX = 256 << 20
+_MAX_SHARED = 8
+_MAX_TEXT = 16 << 20
 
 Config = Mapping[str, str]
 
@@ -103,7 +103,7 @@ def make_mirror(place: ObservedPlace, folder: Path) -> Mirror:
     trusted = {key: value for key, value in own.items() if key not in _USERS}
     lines += _taken_over({**_read_user_config(folder), **trusted}, place)
     (folder / "config").write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
-    shallow = read_small(place.common_dir / "shallow", _MOST_TEXT)
+    shallow = read_small(place.common_dir / "shallow", _MAX_TEXT)
     if shallow:
         (folder / "shallow").write_bytes(shallow)
     return Mirror(
@@ -116,7 +116,7 @@ def copy_index(source: Path, target: Path) -> None:
     if not source.exists():
         return
     times = source.stat()
-    data = read_small(source, _MOST_INDEX) or b""
+    data = read_small(source, _MAX_INDEX) or b""
     target.write_bytes(data)
     os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
@@ -134,12 +134,12 @@ def _lay_out(place: ObservedPlace, folder: Path, head: str) -> None:
         (folder / "packed-refs").symlink_to(packed)
     elif os.path.lexists(packed):
         raise BrokenRepository("packed-refs of the repository is not a regular file.")
-    attributes = read_small(place.common_dir / "info" / "attributes", _MOST_TEXT) or b""
+    attributes = read_small(place.common_dir / "info" / "attributes", _MAX_TEXT) or b""
     (folder / "info" / "attributes").write_bytes(attributes + _ATTRIBUTES)
-    exclude = read_small(place.common_dir / "info" / "exclude", _MOST_TEXT) or b""
+    exclude = read_small(place.common_dir / "info" / "exclude", _MAX_TEXT) or b""
     (folder / "info" / "exclude").write_bytes(exclude + _exclude_ourselves(place.root, folder))
     copy_index(place.git_dir / "index", folder / "index")
-    for shared in sorted(place.git_dir.glob("sharedindex.*"))[:_MOST_SHARED]:
+    for shared in sorted(place.git_dir.glob("sharedindex.*"))[:_MAX_SHARED]:
         copy_index(shared, folder / shared.name)
 
 
@@ -168,7 +168,7 @@ def _read_own_config(place: ObservedPlace) -> dict[str, str]:
 
 
 def _list_config(*options: str, place: ObservedPlace) -> dict[str, str]:
-    if read_small(Path(options[1]), _MOST_TEXT) is None:
+    if read_small(Path(options[1]), _MAX_TEXT) is None:
         return {}
     said = ObservedGit(place.git_dir, place.root).ask(
         "config", *options, "--null", "--list", env={"GIT_DIR": os.devnull}

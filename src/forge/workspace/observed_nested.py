@@ -16,7 +16,7 @@ from forge.workspace.observed_errors import BrokenRepository, TooManyNested
 from forge.workspace.observed_git import name_of
 from forge.workspace.observed_trees import GITLINK, StagedEntry
 
-MOST_NESTED = 256
+MAX_NESTED = 256
 """Repositories in one project, those in others among them."""
 DEEPEST = 8
 
@@ -36,8 +36,8 @@ class Nesting:
     def enter(self, path: bytes) -> "Nesting":
         if self.depth >= DEEPEST:
             raise _too_many(path, f"more than {DEEPEST} repositories lie in one another there")
-        if self.count.entered >= MOST_NESTED:
-            raise _too_many(path, f"the project has more than {MOST_NESTED} of them")
+        if self.count.entered >= MAX_NESTED:
+            raise _too_many(path, f"the project has more than {MAX_NESTED} of them")
         self.count.entered += 1
         return Nesting(self.depth + 1, self.count)
 

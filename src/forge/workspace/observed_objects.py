@@ -15,7 +15,7 @@ from forge.workspace.gitrunner import TIMEOUT_S, find_git, git_environment
 from forge.workspace.observed_errors import BrokenRepository
 from forge.workspace.observed_git import ObservedGit, kill, launch
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 _CHUNK = 1 << 20
 _LINE = 1 << 16
 
@@ -74,7 +74,7 @@ class ObservedObjects:
         if len(head) != 3 or head[-1] in (b"missing", b"ambiguous"):
             return None
         size = int(head[2])
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             raise TooLarge(f"An object of {size:,} bytes is more than is read.")
         data = self._exactly(process, size + 1)[:-1]
         found = GitObject(head[0].decode(), head[1].decode(), data)

@@ -11,7 +11,7 @@ from pathlib import Path
 from forge.workspace.errors import NoSuchPath
 from forge.workspace.observed_errors import BareRepository, BrokenRepository, NotARepository
 
-_MOST_POINTER = 1 << 16
+_MAX_POINTER = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_place(path: Path, git_dir: Path | None = None) -> ObservedPlace:
     )
 
 
-def read_small(path: Path, limit: int = _MOST_POINTER) -> bytes | None:
+def read_small(path: Path, limit: int = _MAX_POINTER) -> bytes | None:
     """A regular file of the repository's own; None when there is none. A pipe is not waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)

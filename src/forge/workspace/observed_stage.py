@@ -19,7 +19,7 @@ from forge.workspace.observed_git import ObservedGit, explain_failure, name_of
 from forge.workspace.observed_mirror import LARGE, Mirror, copy_index
 from forge.workspace.observed_trees import GITLINK, StagedEntry
 
-MOST_HASHED = 4 << 30
+MAX_HASHED = 4 << 30
 """Bytes of all new large files together."""
 _LIST = ("ls-files", "-z", "-v", "-s", "-c", "-o", "-m", "-d", "--exclude-standard")
 _PLAIN = re.compile(rb"(?<![^\0])H (\d+) ([0-9a-f]+) 0\t([^\0]+)\0")
@@ -188,7 +188,7 @@ def _plan(mirror: Mirror, listing: _Listing) -> _Sorted:
     plan = _Sorted(mirror.object_format)
     waiting = listing.differing | listing.unmerged | set(listing.others)
     waiting |= {path for path in cached if path.startswith(linked)}
-    left = MOST_HASHED
+    left = MAX_HASHED
     for path in sorted(waiting):
         status = None if path.startswith(linked) else _look(root, path)
         if status is None or not _can_be_kept(status.st_mode):
@@ -302,6 +302,6 @@ def _unreadable(paths: Sequence[bytes]) -> CannotBeRead:
 
 def _too_much(path: bytes) -> TooMuchToHash:
     return TooMuchToHash(
-        f"The new large files up to {name_of(path)[:200]!r} have more than {MOST_HASHED >> 30} GB.",
+        f"The new large files up to {name_of(path)[:200]!r} have more than {MAX_HASHED >> 30} GB.",
         hint="Data of that size belongs into .gitignore.",
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from forge.audits.secrets.checksums import checksum, has_checksum
 from forge.audits.secrets.entropy import entropy, surprise
-from forge.audits.secrets.masking import MOST_SHOWN, masked
+from forge.audits.secrets.masking import MAX_SHOWN, masked
 from forge.audits.secrets.models import Hit, Rank
 from forge.audits.secrets.patterns import compiled
 from forge.audits.secrets.shapes import lead_of, pattern_of, sample_of, starts_of
@@ -60,7 +60,7 @@ def test_what_is_shown_is_short_and_never_the_secret(secret: bytes, before: byte
     shown = masked(
         before + secret + after, [Hit("x", "x", Rank.TOKEN, len(before), len(before) + len(secret))]
     )
-    assert len(shown) <= MOST_SHOWN
+    assert len(shown) <= MAX_SHOWN
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from tests.support.engine import ACCOUNT, EngineUnderTest, open_engine
 
 from forge.bots.chat import store as chats
 from forge.bots.chat.asking import Answering, Asked, Asking, Readied
-from forge.bots.chat.awaiting import MOST_TRIES, Answers, Put
+from forge.bots.chat.awaiting import MAX_TRIES, Answers, Put
 from forge.bots.chat.endings import Ending, Endings
 from forge.bots.chat.given import ChatInput
 from forge.bots.chat.models import BotOrigin, MessageStatus
@@ -94,7 +94,7 @@ async def test_an_answer_whose_process_died_is_asked_for_again(desk: Desk, endin
 
 
 async def test_one_that_dies_each_time_is_given_up(desk: Desk, endings: list[Ending]):
-    endings += [ended(MessageStatus.INTERRUPTED)] * MOST_TRIES
+    endings += [ended(MessageStatus.INTERRUPTED)] * MAX_TRIES
     answered = await desk.answers.wait(desk.readied, await desk.put(ASKED), parent_run_id=None)
     assert answered.last.status is MessageStatus.INTERRUPTED and endings == []
 

@@ -7,7 +7,7 @@ from tests.support.gateway import GatewayUnderTest, open_gateway, spender
 from tests.support.models import ModelServer, StartModels
 
 from forge.bots.chat.models import Speaker
-from forge.bots.memory.extraction import MOST_OF_ONE, MOST_READ, SYSTEM, ExtractedFact, extract
+from forge.bots.memory.extraction import MAX_ONE, MAX_READ, SYSTEM, ExtractedFact, extract
 from forge.bots.memory.models import MemoryCategory
 from forge.llm.errors import AnswerUnusable
 from forge.llm.models import ProviderKind, Role
@@ -92,8 +92,8 @@ async def test_of_a_long_conversation_the_end_is_read(store: Store, model_server
         await extract(under.gateway, spender(), said, [])
     text = shown(server)
     assert "message 29 " in text and "message 0 " not in text
-    assert len(text) < MOST_READ + 1000
-    assert "x" * (MOST_OF_ONE + 1) not in text
+    assert len(text) < MAX_READ + 1000
+    assert "x" * (MAX_ONE + 1) not in text
 
 
 async def test_an_answer_that_is_no_list_of_facts_is_said(store: Store, model_server: StartModels):

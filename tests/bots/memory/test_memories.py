@@ -190,7 +190,7 @@ async def test_a_full_memory_gives_up_the_least_of_what_it_overheard(
     brain: Brain, monkeypatch: pytest.MonkeyPatch
 ):
     for module in (keeping, service):
-        monkeypatch.setattr(module, "MOST_MEMORIES", 4)
+        monkeypatch.setattr(module, "MAX_MEMORIES", 4)
     await add(brain, "A person wrote this.", importance=1)
     await brain.learn("Old and dull, with pigeons.", "New and dull, with robots.", importance=2)
     await brain.age("Old and dull, with pigeons.", 3)
@@ -210,7 +210,7 @@ async def test_a_full_memory_gives_up_the_least_of_what_it_overheard(
 
 
 async def test_what_was_given_up_a_moment_ago_is_not_known(brain: Brain, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(keeping, "MOST_MEMORIES", 2)
+    monkeypatch.setattr(keeping, "MAX_MEMORIES", 2)
     await brain.learn("Dull, with pigeons.", importance=1)
     await brain.learn("Very important: nuts.", importance=5)
     both = ["Chess on Tuesdays.", "Dull, with pigeons."]

@@ -4,7 +4,7 @@ from tests.interview.walking import choose, on_to, one_on, question_of, say, sta
 from forge.interview.answers import Chosen
 from forge.interview.categories import Known
 from forge.interview.completing import missing, to_config
-from forge.interview.config import MOST_VARIANTS
+from forge.interview.config import MAX_VARIANTS
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import Basis, State
 from forge.interview.turns import ReadyToAssemble
@@ -54,8 +54,8 @@ def test_no_two_have_the_same_name():
 
 
 def test_the_largest_batch_has_something_to_choose_to_the_end():
-    state = to_the_end(batch(MOST_VARIANTS))
-    assert len({one.name for one in to_config(state).variants}) == MOST_VARIANTS
+    state = to_the_end(batch(MAX_VARIANTS))
+    assert len({one.name for one in to_config(state).variants}) == MAX_VARIANTS
 
 
 def test_skipping_fills_up_what_was_not_talked_about():

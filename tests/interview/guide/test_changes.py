@@ -4,7 +4,7 @@ from tests.interview.walking import choose, one_on, question_of, say, started, t
 
 from forge.interview.answers import Confirmed
 from forge.interview.completing import to_config
-from forge.interview.guide.rounds import MOST_ROUNDS
+from forge.interview.guide.rounds import MAX_ROUNDS
 from forge.interview.phases import Mode, Phase
 from forge.interview.state import State
 from forge.interview.turns import ReadyToAssemble, ShowPreview
@@ -132,4 +132,4 @@ def test_somebody_who_never_stops_is_led_to_the_review():
         state = pick(state, "personality") if topic(state).startswith("what") else one_on(state)
     assert topic(state) == "ready"
     rounds = [one for one in state.exchanges if one.asked.topic.startswith("what")]
-    assert len(rounds) <= MOST_ROUNDS
+    assert len(rounds) <= MAX_ROUNDS

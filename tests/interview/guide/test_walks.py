@@ -16,7 +16,7 @@ from forge.interview.phases import Mode
 from forge.interview.state import Basis, Due, Facts, State
 from forge.interview.turns import (
     FEWEST_OPTIONS,
-    MOST_OPTIONS,
+    MAX_OPTIONS,
     AskQuestion,
     Clarify,
     ReadyToAssemble,
@@ -34,7 +34,7 @@ CASES: tuple[dict[str, Any], ...] = (
     {"mode": Mode.SKILL, "basis": EDITED_SKILL},
 )
 SAYINGS = (*NASTY, "You choose", "none", "0.5", "opus", "the skills", "for children, and adults", "done")
-MOST_CAPABILITIES = 10
+MAX_CAPABILITIES = 10
 
 
 def answer_to(turn: Turn, data: st.DataObject) -> Answer:
@@ -55,7 +55,7 @@ def check(state: State) -> None:
         type(turn).model_validate(turn.model_dump(exclude={"options": {"__all__": {"description"}}})) == turn
     )
     if isinstance(turn, AskQuestion):
-        assert FEWEST_OPTIONS <= len(turn.options) <= MOST_OPTIONS
+        assert FEWEST_OPTIONS <= len(turn.options) <= MAX_OPTIONS
         assert len({option.id for option in turn.options}) == len(turn.options)
         assert len(state.asked.patches) == len(turn.options)
     assert preview_of(state).fields == state.config
@@ -85,7 +85,7 @@ def test_every_interview_ends_well(data: st.DataObject, case: dict[str, Any], ho
             state = say(state, _plain_answer(state))
     assert state.asked is not None
     assert isinstance(state.asked.turn, ReadyToAssemble | ReadyToCreateSkill)
-    assert state.question_count <= budget_of(state).most + MOST_CAPABILITIES
+    assert state.question_count <= budget_of(state).most + MAX_CAPABILITIES
 
 
 def _plain_answer(state: State) -> str:

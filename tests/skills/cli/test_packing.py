@@ -65,13 +65,13 @@ def test_no_link_is_followed_and_each_is_told(folder: Path, tmp_path: Path):
 
 
 def test_a_folder_that_was_named_by_mistake_is_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packing, "MOST_BYTES", 10)
+    monkeypatch.setattr(packing, "MAX_BYTES", 10)
     with pytest.raises(TooLarge, match="word-count has more than"):
         read_folder(folder)
 
 
 def test_too_many_files_are_not_sent(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(packing, "MOST_FILES", 1)
+    monkeypatch.setattr(packing, "MAX_FILES", 1)
     with pytest.raises(TooLarge):
         read_folder(folder)
 

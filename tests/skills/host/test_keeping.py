@@ -76,7 +76,7 @@ async def test_all_values_together_have_a_size(host: Host):
 async def test_of_many_at_once_none_gets_past_the_last_key(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(keeping, "MOST_KEYS", 5)
+    monkeypatch.setattr(keeping, "MAX_KEYS", 5)
     hosts = [host_for(parts_for(tmp_path, store), ALLOWED) for _ in range(12)]
     results = await asyncio.gather(
         *(put(host, f"k{number}", number) for number, host in enumerate(hosts)), return_exceptions=True

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from forge.skills.installing.archive import MAX_ENTRIES, MAX_ENTRY, MAX_UNPACKED
-from forge.skills.installing.cache import MOST_ARCHIVE_BYTES
+from forge.skills.installing.cache import MAX_ARCHIVE_BYTES
 from forge.skills.installing.index import MAX_INDEX_BYTES, MAX_SKILLS, Offer, read_index
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "registries.md").read_text()
@@ -24,4 +24,4 @@ def test_the_limits_are_those_that_hold():
     assert f"There are {MAX_SKILLS:,} entries at most, in {MAX_INDEX_BYTES >> 20} MB" in text
     each, together = MAX_ENTRY >> 20, MAX_UNPACKED >> 20
     assert f"{MAX_ENTRIES:,} entries at most, {each} MB each and {together} MB together" in text
-    assert f"archives up to {MOST_ARCHIVE_BYTES >> 20} MB" in text
+    assert f"archives up to {MAX_ARCHIVE_BYTES >> 20} MB" in text

@@ -9,7 +9,7 @@ from forge.errors import Gone, NotFound
 from forge.kernel.clock import now
 from forge.skills.installing import staging as module
 from forge.skills.installing.found import Found
-from forge.skills.installing.staging import MOST_STAGES, Stages, Waiting
+from forge.skills.installing.staging import MAX_STAGES, Stages, Waiting
 from forge.skills.models import SkillProblem
 from forge.skills.sources import GitSource, ZipSource
 
@@ -62,7 +62,7 @@ async def test_after_an_hour_it_is_gone_and_then_swept(
 
 
 async def test_of_too_many_the_oldest_makes_place(stages: Stages):
-    kept = [await stages.keep("ada", SKILLS[1:]) for _ in range(MOST_STAGES)]
+    kept = [await stages.keep("ada", SKILLS[1:]) for _ in range(MAX_STAGES)]
     other = await stages.keep("bob", SKILLS[1:])
     await stages.keep("ada", SKILLS[1:])
     with pytest.raises(NotFound):

@@ -7,7 +7,7 @@ import pytest
 
 from forge.workflows.definition.models import MAX_SOURCE, MAX_STEPS, Definition, ManualTrigger
 from forge.workflows.definition.place import Place
-from forge.workflows.definition.reading import MOST_PROBLEMS, read_data, read_source
+from forge.workflows.definition.reading import MAX_PROBLEMS, read_data, read_source
 
 MINIMAL = "name: x\nsteps:\n  - {id: a, type: wait, config: {seconds: 1}}\n"
 
@@ -295,7 +295,7 @@ def test_thousands_of_steps_are_refused_at_once():
 
 def test_nobody_is_told_more_than_can_be_read():
     text = "name: x\nsteps:\n" + "".join(f"  - {{id: s{n}, typ: wait, confg: 1}}\n" for n in range(500))
-    assert len(read_source(text).problems) == MOST_PROBLEMS
+    assert len(read_source(text).problems) == MAX_PROBLEMS
 
 
 def test_a_thousand_steps_are_read_soon():

@@ -24,7 +24,7 @@ from forge.store.engine import Store
 from forge.workflows.definition.models import MAX_DEPTH
 from forge.workflows.models import TriggerType, WorkflowChanged, WorkflowRefused
 from forge.workflows.tables import workflow_cursors, workflow_runs
-from forge.workflows.triggers.listening import MOST_A_MINUTE, TOO_DEEP, TOO_OFTEN, Listener
+from forge.workflows.triggers.listening import MAX_A_MINUTE, TOO_DEEP, TOO_OFTEN, Listener
 
 pytestmark = pytest.mark.anyio
 
@@ -238,19 +238,19 @@ async def test_events_do_not_start_a_workflow_more_often_than_it_can_bear(house:
     """Two that answer each other's events would start ever more of each other."""
     workflow_id = await house.save(trigger("bot.changed"))
     async with listening(house, runs):
-        await looked(house, await tell(house, *(bot() for _ in range(MOST_A_MINUTE + 3))))
-    assert len(await house.runs(workflow_id)) == MOST_A_MINUTE
+        await looked(house, await tell(house, *(bot() for _ in range(MAX_A_MINUTE + 3))))
+    assert len(await house.runs(workflow_id)) == MAX_A_MINUTE
     assert [event.data["reason"] for event in await house.told("workflow.refused")] == [TOO_OFTEN]
 
 
 async def test_runs_from_before_the_clock_was_set_back_are_not_of_this_minute(house: House, runs: Runs):
     workflow_id = await house.save(trigger("bot.changed"))
     async with listening(house, runs):
-        await looked(house, await tell(house, *(bot() for _ in range(MOST_A_MINUTE))))
+        await looked(house, await tell(house, *(bot() for _ in range(MAX_A_MINUTE))))
         async with house.store.begin() as tx:
             await tx.execute(sa.update(workflow_runs).values(created_at=now() + timedelta(hours=3)))
         await looked(house, await tell(house, bot()))
-    assert len(await house.runs(workflow_id)) == MOST_A_MINUTE + 1
+    assert len(await house.runs(workflow_id)) == MAX_A_MINUTE + 1
 
 
 async def test_talk_with_a_bot_counts_as_done_by_the_runs_that_go_on(house: House, runs: Runs):

@@ -4,7 +4,7 @@ import { http, type Page, unwrap, unwrapPage } from "./client";
 import type { Memory, MemoryCategory, MemoryMatch, RecallWay } from "./types";
 
 const MEMORIES_A_PAGE = 50;
-const MOST_MATCHES = 20;
+const MAX_MATCHES = 20;
 
 export type NewMemory = Pick<Memory, "fact" | "category" | "importance" | "is_pinned">;
 
@@ -30,7 +30,7 @@ export function recallQuery(slug: string, q: string) {
   return queryOptions<MemoryMatch[]>({
     queryKey: ["bot", slug, "memories", "recall", q],
     queryFn: ({ signal }) => {
-      const params = { path: { bot: slug }, query: { q, limit: MOST_MATCHES } };
+      const params = { path: { bot: slug }, query: { q, limit: MAX_MATCHES } };
       return unwrap(http.GET("/api/v1/bots/{bot}/memories/recall", { params, signal }));
     },
   });

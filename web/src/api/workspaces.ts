@@ -43,14 +43,14 @@ export function fileQuery(id: string, path: string) {
   });
 }
 
-const MOST_MATCHES = 200;
+const MAX_MATCHES = 200;
 
 export function searchQuery(id: string, q: string) {
   return queryOptions<FoundLines>({
     ...LOOK_AGAIN,
     queryKey: ["workspace", id, "search", q],
     queryFn: ({ signal }) => {
-      const params = { path: inside(id), query: { q, limit: MOST_MATCHES } };
+      const params = { path: inside(id), query: { q, limit: MAX_MATCHES } };
       return unwrap(http.GET("/api/v1/workspaces/{workspace_id}/search", { params, signal }));
     },
   });

@@ -6,7 +6,7 @@ import { writtenOut } from "./json";
 import { saveAs } from "./saveAs";
 
 /** Characters that are shown; the rest is in the file. */
-const MOST = 20_000;
+const MAX_CHARS = 20_000;
 
 type Props = {
   value: unknown;
@@ -23,12 +23,12 @@ export function JsonView({ value, name }: Props) {
       new Blob([text], { type: isText ? "text/plain" : "application/json" }),
       `${name}.${isText ? "txt" : "json"}`,
     );
-  if (text.length <= MOST) return <Code text={text} language={isText ? "text" : "json"} isWrapped />;
+  if (text.length <= MAX_CHARS) return <Code text={text} language={isText ? "text" : "json"} isWrapped />;
   return (
     <div className="space-y-2">
-      <Code text={`${text.slice(0, MOST)}…`} language="text" isWrapped />
+      <Code text={`${text.slice(0, MAX_CHARS)}…`} language="text" isWrapped />
       <p className="flex flex-wrap items-center gap-2 text-xs text-dim">
-        The first {formatBytes(MOST)} of {formatBytes(text.length)}.
+        The first {formatBytes(MAX_CHARS)} of {formatBytes(text.length)}.
         <Button onClick={save}>
           <Download size={13} aria-hidden /> Download all of it
         </Button>

@@ -56,12 +56,12 @@ function align(rows: DiffRow[], left: readonly string[], right: readonly string[
 }
 
 /** Of texts that differ in more than this, the shortest way from one to the other is not looked for. */
-const MOST_CELLS = 16_000_000;
+const MAX_CELLS = 16_000_000;
 
 /** How many lines the rests from i and from j have in common. */
 function commonFrom(left: readonly string[], right: readonly string[], { start, ...part }: Stretch) {
   const [height, width] = [part.left - start + 1, part.right - start + 1];
-  if (height * width > MOST_CELLS) return () => 0;
+  if (height * width > MAX_CELLS) return () => 0;
   const table = new Uint32Array(height * width);
   const at = (index: number): number => table[index] ?? 0;
   for (let i = height - 2; i >= 0; i--) {

@@ -12,7 +12,7 @@ export type Toast = {
 const SHORT_MS = 4000;
 /** Something to read or to decide stays longer. */
 const LONG_MS = 10_000;
-const MOST = 4;
+const MAX_SHOWN = 4;
 
 class Toasts {
   #shown: readonly Toast[] = [];
@@ -46,7 +46,7 @@ class Toasts {
   };
 
   #show(toast: Omit<Toast, "id">): void {
-    this.#change([...this.#shown, { id: ++this.#count, ...toast }].slice(-MOST));
+    this.#change([...this.#shown, { id: ++this.#count, ...toast }].slice(-MAX_SHOWN));
   }
 
   #change(shown: readonly Toast[]): void {

@@ -14,10 +14,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from forge.kernel.misfit import Misfit, first_misfit
 
-MOST_BYTES = 256 << 10
+MAX_BYTES = 256 << 10
 """People write these; a larger one was made to keep somebody busy."""
 
-_MOST_NESTED = 64
+_MAX_NESTED = 64
 
 
 class BadBoundaries(Exception):
@@ -175,8 +175,8 @@ def _read_rank(text: str) -> Rank:
 
 def read_boundaries(data: bytes) -> Boundaries:
     """BadBoundaries when anything in it is not as it must be."""
-    if len(data) > MOST_BYTES:
-        raise BadBoundaries(f"has more than {MOST_BYTES >> 10} KiB", 1)
+    if len(data) > MAX_BYTES:
+        raise BadBoundaries(f"has more than {MAX_BYTES >> 10} KiB", 1)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -233,7 +233,7 @@ class Lines:
     def of(self, *where: int | str) -> int | None:
         """None when it is no YAML, as with tabs in odd places."""
         node = self._root
-        for part in where[:_MOST_NESTED]:
+        for part in where[:_MAX_NESTED]:
             found = _inside(node, part)
             if found is None:
                 break

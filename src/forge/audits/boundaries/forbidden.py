@@ -30,7 +30,7 @@ _LETTERS = re.compile(r"[A-Za-z_]\w*")
 _LETTER_CLASS = re.compile(r"\\[bsSwWdD]|\[[^\]]*\]")
 _AROUND_SQL = re.compile(r"[ .*+?^$()|:{}\d,;]*")
 _GROUP = re.compile(r"(?<!\\)\((?:\?:)?((?:[\w ]|\\[.s]\+?|\|)+)\)(?![*+?{])")
-_MOST_PIECES = 64
+_MAX_PIECES = 64
 SQL_WORDS = frozenset(
     [
         "select",
@@ -188,7 +188,7 @@ def _alternative(prefix: str, piece: str, *, is_plain: bool) -> Alternative:
 def _expanded(piece: str) -> list[str]:
     """`(from|import) app\\.repos` are two: a group of plain words is a list of them."""
     pieces = [piece]
-    while len(pieces) <= _MOST_PIECES:
+    while len(pieces) <= _MAX_PIECES:
         found = next((group for one in pieces if (group := _GROUP.search(one))), None)
         if found is None:
             return pieces

@@ -31,7 +31,7 @@ _ASIDE = re.compile(
     r"\.(test|spec|stories|config|d)\.[cm]?[jt]sx?$"
 )
 _SCREEN_FILES = (".tsx", ".jsx", ".vue", ".svelte")
-_MOST_LAYERS = 7
+_MAX_LAYERS = 7
 """More are not tried in every order."""
 _TOLERATED = 0.2
 """A rule that more of a layer's files break than this is not how the project is made."""
@@ -239,7 +239,7 @@ def _imports(names: Iterable[str], reason: str) -> list[dict[str, object]]:
 def _ranked(group: _Group, edges: Counter[tuple[str, str]]) -> list[str]:
     """The order that the fewest imports break, nearest to the usual one; the spine of it stays as it is."""
     names = list(group.globs)
-    if len(names) > _MOST_LAYERS:
+    if len(names) > _MAX_LAYERS:
         if group.vocabulary.words:
             return names
         return sorted(names, key=lambda n: (_weight(n, names, edges), names.index(n)))

@@ -12,7 +12,7 @@ from forge.audits.paths import shown
 from forge.audits.snapshot import Snapshot
 
 UNCLAIMED, PHANTOM, MERGE = "unclaimed-change", "phantom-claim", "unfinished-merge"
-MOST_NAMED = 10
+MAX_NAMED = 10
 _UNSAID = "nobody said which files this change is about; give --claimed-files"
 
 _WHY = (
@@ -169,7 +169,7 @@ def _detail(changed: int, unclaimed: Sequence[str], phantom: Sequence[str], unme
 
 
 def _names(paths: Sequence[str]) -> str:
-    return first_of([shown(path)[:200] for path in paths], MOST_NAMED)
+    return first_of([shown(path)[:200] for path in paths], MAX_NAMED)
 
 
 _BEFORE = {"app/a.py": "a = 1\n", "app/b.py": "b = 1\n"}

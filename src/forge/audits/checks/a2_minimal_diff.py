@@ -9,7 +9,7 @@ from forge.audits.claims import RENAME, write_claim
 from forge.audits.models import Severity
 from forge.audits.paths import shown
 from forge.audits.project import CONFIG
-from forge.audits.snapshot import MOST_BYTES, Change, ChangeKind, Kind, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Change, ChangeKind, Kind, Snapshot
 
 _WHY = (
     "Renames and reformatting drown the few lines that matter, break the history of a file and collide with "
@@ -114,7 +114,7 @@ def _repositories(snapshot: Snapshot, changes: Sequence[Change]) -> Iterator[Fou
 
 def _submodules(snapshot: Snapshot) -> frozenset[str]:
     entry = snapshot.tree.entries.get(".gitmodules")
-    if entry is None or not entry.kind.is_file or entry.size > MOST_BYTES:
+    if entry is None or not entry.kind.is_file or entry.size > MAX_BYTES:
         return frozenset()
     lines = snapshot.tree.read(entry.path).decode("utf-8", "surrogateescape").splitlines()
     pairs = (line.partition("=") for line in lines)

@@ -23,7 +23,7 @@ from forge.audits.imports.graph import ImportGraph
 from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity
 from forge.audits.paths import shown
-from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Entry, Snapshot
 
 _REPAIR = "Repair boundaries.json; `forge audit --explain A4` shows its format."
 
@@ -36,7 +36,7 @@ def examine(snapshot: Snapshot) -> Examination:
     entry = snapshot.tree.entries.get(where)
     if entry is None:
         return skip("there is no boundaries.json; `forge audit init` proposes one")
-    if not entry.kind.is_file or entry.size > MOST_BYTES:
+    if not entry.kind.is_file or entry.size > MAX_BYTES:
         return _refused(where, "is no file that can be read", None)
     if (broken := broken_config(snapshot)) is not None:
         return broken
@@ -144,7 +144,7 @@ class Audit:
             entry, facts = entries[path], book.graph.facts.get(path)
             if not entry.kind.is_file:
                 yield _link(entry, self.layers.names[path][0])
-            elif entry.size > MOST_BYTES and (entry.suffix in LANGUAGES or path in wanted):
+            elif entry.size > MAX_BYTES and (entry.suffix in LANGUAGES or path in wanted):
                 yield _too_large(entry)
             elif facts is not None and facts.broken_line is not None:
                 yield _unparsable(path, facts.broken_line)
@@ -285,7 +285,7 @@ def _too_large(entry: Entry) -> Found:
         "too-large",
         Severity.ERROR,
         f"{shown(entry.path)} has {entry.size:,} bytes: too large to be read as code",
-        f"Split it to below {MOST_BYTES:,} bytes, or `exclude` it from its layer.",
+        f"Split it to below {MAX_BYTES:,} bytes, or `exclude` it from its layer.",
         entry.path,
         1,
     )

@@ -29,7 +29,7 @@ from forge.audits.memory import snapshot_of
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def examine(snapshot: Snapshot) -> Examination:
@@ -47,7 +47,7 @@ def _problems(snapshot: Snapshot, log: DiffLog) -> Iterator[Found]:
     told = {(one.kind, one.path, one.old_path) for one in log.files}
     if now and now != told:  # with nothing changed since the base, it tells of the change that led here
         names = sorted({name for _, name, _ in now ^ told})
-        message = f"the diff log lists other changes than there are: {first_of(names, MOST_NAMED)}"
+        message = f"the diff log lists other changes than there are: {first_of(names, MAX_NAMED)}"
         yield Found("wrong-files", Severity.FAIL, message, f"Count from the same base (--base). {MAKE}", path)
     summary = log.summary.strip()
     if not summary or "todo:" in f"{summary}\n{log.notes}\n{log.next_steps}".lower():

@@ -13,8 +13,8 @@ from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
 FIRST_CYCLE = "first cycle: nothing has been authorised yet"
-MOST_NAMED = 5
-MOST_ASKED = 1000
+MAX_NAMED = 5
+MAX_ASKED = 1000
 """Commits that are looked into; of so many nobody will say that they are all evidence."""
 SHORT = 12
 
@@ -97,13 +97,13 @@ def _since(snapshot: Snapshot, grant: Line) -> Examination:
 
 def _with_content(snapshot: Snapshot, commits: Sequence[str]) -> list[str]:
     """Without those that change evidence and nothing else: who commits the ledger adds nothing to be authorised."""
-    changed = snapshot.commits.changed(commits[-MOST_ASKED:])
+    changed = snapshot.commits.changed(commits[-MAX_ASKED:])
     is_evidence = snapshot.governance.is_evidence
     return [one for one in commits if one not in changed or not all(map(is_evidence, changed[one]))]
 
 
 def _named(commits: Sequence[str]) -> str:
-    return first_of([commit[:SHORT] for commit in commits], MOST_NAMED)
+    return first_of([commit[:SHORT] for commit in commits], MAX_NAMED)
 
 
 def _fix(snapshot: Snapshot) -> str:

@@ -10,7 +10,7 @@ from forge.audits.evidence.records import LevelName, Status, TestCounts, TestRun
 from forge.audits.models import Severity
 from forge.audits.snapshot import Snapshot
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def examine(snapshot: Snapshot) -> Examination:
@@ -33,7 +33,7 @@ def _results(run: TestRun, counts: TestCounts | None) -> Iterator[Found]:
         yield Found("no-tests", Severity.FAIL, why, fix, subject="tests")
     elif behavior.status is Status.FAIL or (counts and counts.failed):
         names = [name for step in behavior.steps for name in step.failing]
-        told = f": {', '.join(names[:MOST_NAMED])}" if names else ""
+        told = f": {', '.join(names[:MAX_NAMED])}" if names else ""
         why = f"{counts.failed} of {counts.ran} tests failed" if counts and counts.failed else behavior.reason
         message = f"{why or next((s.summary for s in behavior.steps if s.status is Status.FAIL), 'the tests failed')}{told}"
         yield Found("failed-tests", Severity.FAIL, message, f"Repair them. {MAKE}", subject="tests")
@@ -62,7 +62,7 @@ def _compared(counts: TestCounts | None, previous: TestRun | None) -> Iterator[F
 
 def _ignored(run: TestRun) -> Iterator[Found]:
     if run.ignored:
-        message = f"code that git ignores was there when the tests ran: {first_of(run.ignored, MOST_NAMED)}"
+        message = f"code that git ignores was there when the tests ran: {first_of(run.ignored, MAX_NAMED)}"
         fix = f"Look whether the tests depend on it; remove it, or let git have it. {MAKE}"
         yield Found("ignored-code", Severity.WARN, message, fix, subject="ignored")
 

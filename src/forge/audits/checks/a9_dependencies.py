@@ -21,7 +21,7 @@ from forge.audits.imports.loose import read_text
 from forge.audits.imports.modules import PythonModules, ScriptModules
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 
 _ALLOWED = re.compile(r"forge:\s?allow-import|deptry:\s*ignore(?!\[)|deptry:\s*ignore\[([A-Z0-9, ]*)\]")
 _CODES = {
@@ -39,7 +39,7 @@ _RULES = {
 _NOTHING = "there is no Python, JavaScript or TypeScript"
 _ALL_IGNORED = "audit.ignore leaves out all there is of Python, JavaScript and TypeScript"
 _PYTHON = (".py", ".pyi")
-MOST_NAMED = 8
+MAX_NAMED = 8
 
 
 def examine(snapshot: Snapshot) -> Examination:
@@ -106,12 +106,12 @@ class _Audit:
                 subject="unparsable",
             )
         for path, entry in self._snapshot.tree.entries.items():
-            is_code = entry.size > MOST_BYTES and entry.kind.is_file and entry.suffix in LANGUAGES
+            is_code = entry.size > MAX_BYTES and entry.kind.is_file and entry.suffix in LANGUAGES
             if is_code and not self._is_ignored(path) and role_of(path) is not Role.FOREIGN:
                 yield Found(
                     "unexamined",
                     Severity.ERROR if path in self._changed else Severity.NOTE,
-                    f"{path} is larger than {MOST_BYTES >> 20} MiB and was not examined",
+                    f"{path} is larger than {MAX_BYTES >> 20} MiB and was not examined",
                     "Split it, or leave it out with audit.ignore in forge.json.",
                     path,
                     subject="unexamined",
@@ -193,7 +193,7 @@ def _no_manifest(needs: list[Need]) -> Found:
     """One finding for all of them: they have one cause."""
     first = min(needs, key=lambda need: (need.path, need.line))
     packages = sorted({need.package for need in needs})
-    named = first_of(packages, MOST_NAMED)
+    named = first_of(packages, MAX_NAMED)
     manifest = "requirements.txt or pyproject.toml" if first.is_python else "package.json"
     return Found(
         "no-manifest",

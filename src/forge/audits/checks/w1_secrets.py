@@ -12,9 +12,9 @@ from forge.audits.secrets.added import Leak, find_leaks
 from forge.audits.snapshot import AddedLine, Change, Snapshot
 from forge.workspace.observed_mirror import LARGE
 
-MOST = 1000
+MAX_LEAKS = 1000
 """Findings of one audit; who has more has one problem, not a thousand."""
-MOST_NAMED = 5
+MAX_NAMED = 5
 _UNIT = "added lines"
 _FIX = (
     "Revoke this credential and make a new one: whoever can read the history has it, also after the line is gone. "
@@ -48,7 +48,7 @@ def examine(snapshot: Snapshot) -> Examination:
     unread = _unread(snapshot)
     if not lines:
         return skip(f"{_nothing(snapshot)}{unread}", _UNIT)
-    leaks = find_leaks(lines, MOST)
+    leaks = find_leaks(lines, MAX_LEAKS)
     found = [_found(leak) for leak in leaks.first]
     detail = _detail(found, leaks.left, len(lines)) + unread
     return Examination(tuple(found), len(lines), _UNIT, detail)
@@ -78,7 +78,7 @@ def _unread(snapshot: Snapshot) -> str:
     if not why:
         return ""
     names = [f"{shown(path)[:200]} ({why[path]})" for path in sorted(why)]
-    return f"; not searched: {first_of(names, MOST_NAMED)}"
+    return f"; not searched: {first_of(names, MAX_NAMED)}"
 
 
 def _reason(snapshot: Snapshot, change: Change) -> str | None:

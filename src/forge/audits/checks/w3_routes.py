@@ -13,10 +13,10 @@ from forge.audits.imports.modules import Modules
 from forge.audits.models import Severity
 from forge.audits.project import CONFIG
 from forge.audits.routing.comparison import Comparison, Missing, compare
-from forge.audits.routing.joining import MOST_ROUTES, Routing, Served, Unmounted, join_routes
+from forge.audits.routing.joining import MAX_ROUTES, Routing, Served, Unmounted, join_routes
 from forge.audits.routing.paths import shown_path
 from forge.audits.routing.specs import SPECS, Spec
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 
 _NAMES = ("openapi.yaml", "openapi.yml", "openapi.json", "swagger.yaml", "swagger.yml", "swagger.json")
 _DOCUMENTS = tuple(f"{folder}{name}" for folder in ("", "docs/") for name in _NAMES)
@@ -68,7 +68,7 @@ def examine(snapshot: Snapshot) -> Examination:
         return skip(f"{path} describes no route", "routes")
     routing = join_routes(_implementation(snapshot), Modules.of(snapshot))
     if routing.is_cut:
-        message = f"The code seems to have more than {MOST_ROUTES:,} routes."
+        message = f"The code seems to have more than {MAX_ROUTES:,} routes."
         return _error("too-many-routes", None, None, message, "Leave generated code alone: `audit.ignore`.")
     return _report(path, spec, routing, compare(spec, routing))
 
@@ -90,8 +90,8 @@ def _read(snapshot: Snapshot, path: str) -> Spec:
         return Spec(problem=f"{CONFIG} names it, and it is not there")
     if not entry.kind.is_file:
         return Spec(problem=f"it is a {entry.kind.value}, not a file")
-    if entry.size > MOST_BYTES:
-        return Spec(problem=f"it is larger than {MOST_BYTES >> 20} MB")
+    if entry.size > MAX_BYTES:
+        return Spec(problem=f"it is larger than {MAX_BYTES >> 20} MB")
     return snapshot.analyse(SPECS, [entry])[path]
 
 

@@ -9,7 +9,7 @@ from forge.audits.dependencies.packages import known_names
 from forge.audits.dependencies.roles import Role, role_of
 
 _ALIKE = 0.84
-MOST_COMPARED = 2000
+MAX_COMPARED = 2000
 
 
 def message_for(need: Need) -> str:
@@ -44,7 +44,7 @@ def _hint(need: Need) -> str:
 
 def look_alike(package: str, view: View) -> str | None:
     """A declared package that one could take for it."""
-    names = list(view.declared)[:MOST_COMPARED]
+    names = list(view.declared)[:MAX_COMPARED]
     related = [
         n
         for n in names

@@ -78,7 +78,7 @@ BUILTINS = frozenset(
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _NAME = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")
-MOST_CHARACTERS = 214
+MAX_CHARACTERS = 214
 """Of the name of a package."""
 
 
@@ -90,7 +90,7 @@ def package_of(specifier: str) -> str | None:
         return None
     parts = bare.split("/")
     name = "/".join(parts[:2]) if bare.startswith("@") else parts[0]
-    return name if len(name) <= MOST_CHARACTERS and _NAME.fullmatch(name) else None
+    return name if len(name) <= MAX_CHARACTERS and _NAME.fullmatch(name) else None
 
 
 def types_of(package: str) -> str:

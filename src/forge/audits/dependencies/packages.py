@@ -12,7 +12,7 @@ from forge.audits.dependencies.manifests.requirement import normal
 from forge.audits.facts.models import Import
 
 _VERSIONED = re.compile(r"_v\d+(?:(?:alpha|beta|p)\d+\w*)?$")
-MOST_NAMES = 100
+MAX_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Package:
 def modules_of(imp: Import) -> Iterator[str]:
     """What one import asks for: `from google.cloud import storage, bigquery` are two packages."""
     if imp.is_from and imp.module in known_names().namespaces and imp.names != ("*",):
-        yield from (f"{imp.module}.{name}" for name in imp.names[:MOST_NAMES])
+        yield from (f"{imp.module}.{name}" for name in imp.names[:MAX_NAMES])
     else:
         yield imp.module
 

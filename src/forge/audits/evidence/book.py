@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from forge.audits.evidence.chain import (
-    MOST_NUMBER,
+    MAX_NUMBER,
     UNFINISHED,
     Chain,
     Entry,
@@ -24,7 +24,7 @@ from forge.audits.models import Severity
 from forge.audits.trust import Head, Trust
 
 _HEAD_DOMAIN = b"forge audit head 1\n"
-MOST_HEAD = 4096
+MAX_HEAD = 4096
 AGAIN = "Put the file back as it was (git has it if it was committed); `forge audit verify` tells when it is right."
 ACCEPT = "Put the file back; if this is meant (history was rewritten), say so: `forge audit verify --accept`."
 
@@ -85,7 +85,7 @@ class BookState:
 
 class SignedHead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str
-    count: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
+    count: Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)]
     hash: str
     signature: str
     signer: str
@@ -219,7 +219,7 @@ def _head(book: Book, evidence: Mapping[str, bytes], chain: Chain, trust: Trust)
 
 def read_head(data: bytes) -> SignedHead | None:
     """None when it is no head, or not in the one form it is written in."""
-    if len(data) > MOST_HEAD:
+    if len(data) > MAX_HEAD:
         return None
     try:
         head = msgspec.json.decode(data, type=SignedHead)

@@ -17,11 +17,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 NOTHING = "0" * 64
 """The hash before the first entry."""
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Of one file of records: far more than anybody has, and it still fits into memory."""
-MOST_LINE = 16 << 20
-MOST_NUMBER = 1 << 50
-_MOST_REMEMBERED = 8 << 20
+MAX_LINE = 16 << 20
+MAX_NUMBER = 1 << 50
+_MAX_REMEMBERED = 8 << 20
 _DOMAIN = b"forge audit entry 1\n"
 _OPEN, _HASH, _SIGNATURE, _CLOSE = b'{"entry":', b',"hash":"', b'","signature":"', b'"}'
 _TAIL = len(_HASH) + 64 + len(_SIGNATURE) + 128 + len(_CLOSE)
@@ -34,7 +34,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chain: str
     """The id of the chain, made with its first entry: an entry of one ledger is none of another."""
     kind: str
-    number: Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
+    number: Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)]
     """From 1."""
     previous: str
     signer: str
@@ -132,9 +132,9 @@ def hash_line(line: bytes) -> str:
 
 def read_chain(data: bytes) -> Chain:
     """Follows the chain to its end, or to where it breaks. Signatures are not looked at: the last one tells of all."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         return Chain((), Break(1, f"the file has {len(data):,} bytes, more than can be one"), 0)
-    return _remembered(data) if len(data) <= _MOST_REMEMBERED else _follow(data)
+    return _remembered(data) if len(data) <= _MAX_REMEMBERED else _follow(data)
 
 
 @lru_cache(maxsize=4)
@@ -171,7 +171,7 @@ _NO_FIT = "it was changed: the hash in the next entry is that of another text"
 
 def read_line(raw: bytes) -> Line | str:
     """A line, or what is wrong with it."""
-    if len(raw) > MOST_LINE:
+    if len(raw) > MAX_LINE:
         return f"it has {len(raw):,} bytes, more than an entry can have"
     begin = len(raw) - _TAIL
     tail = raw[begin:] if begin > 0 else b""

@@ -45,9 +45,9 @@ from forge.sandbox.choice import Sandboxes
 
 TIMEOUT_S = 900.0
 CONTRACTS = ("A4", "W3")
-MOST_RUNS = 200
+MAX_RUNS = 200
 """Runs of added lines that are listed of one file."""
-MOST_NAMED = 10
+MAX_NAMED = 10
 OpenSnapshot = Callable[[], AbstractContextManager[Snapshot]]
 
 
@@ -165,7 +165,7 @@ def _difference(before: Snapshot, after: Snapshot) -> str:
         for path in old.keys() | new.keys()
         if old.get(path) != new.get(path) and not before.governance.is_evidence(path)
     )
-    return fit(f"files changed while they were tested: {first_of(names, MOST_NAMED)}")
+    return fit(f"files changed while they were tested: {first_of(names, MAX_NAMED)}")
 
 
 def _diff_log(snapshot: Snapshot, run: TestRun, account: EvidenceRequest) -> DiffLog:
@@ -200,7 +200,7 @@ def _runs_of_lines(lines: Iterable[AddedLine]) -> dict[str, tuple[tuple[int, int
                 runs[-1] = (runs[-1][0], line.line)
             else:
                 runs.append((line.line, line.line))
-        found[path] = tuple(runs[:MOST_RUNS])
+        found[path] = tuple(runs[:MAX_RUNS])
     return found
 
 

@@ -8,15 +8,15 @@ from xml.parsers import expat
 from pydantic import BaseModel, Field, ValidationError
 
 from forge.agents.command_rules import Runner
-from forge.agents.reports import MOST_BYTES, NAME, Report
+from forge.agents.reports import MAX_BYTES, NAME, Report
 from forge.audits.evidence.records import fit, shorten
 from forge.errors import ForgeError
 from forge.workspace.files import Files
 
-MOST_NAMES = 50
-MOST_NAME = 300
-MOST_MESSAGE = 600
-_MOST_COLLECTED = 100_000
+MAX_NAMES = 50
+MAX_NAME = 300
+MAX_MESSAGE = 600
+_MAX_COLLECTED = 100_000
 _SAYS_NOTHING = ("", "collection failure")
 """Of pytest, when a file of tests cannot be imported: why is in the text."""
 _RAISED = "E   "
@@ -31,13 +31,13 @@ class FailingTest:
 
 def failing_tests(report: Report, runner: Runner) -> tuple[FailingTest, ...]:
     with suppress(ForgeError), Files(report.folder) as files:
-        found = files.read(NAME, limit=MOST_BYTES)
+        found = files.read(NAME, limit=MAX_BYTES)
         if found.hash is not None:
             is_jest = runner in (Runner.JEST, Runner.VITEST)
             tests = from_jest(found.data) if is_jest else from_junit(found.data)
             return tuple(
-                FailingTest(fit(test.name, MOST_NAME), shorten(test.message, MOST_MESSAGE))
-                for test in tests[:MOST_NAMES]
+                FailingTest(fit(test.name, MAX_NAME), shorten(test.message, MAX_MESSAGE))
+                for test in tests[:MAX_NAMES]
             )
     return ()
 
@@ -78,7 +78,7 @@ class _Junit:
             self._case = ""
 
     def _more(self, text: str) -> None:
-        if self._text is not None and self._collected < _MOST_COLLECTED:
+        if self._text is not None and self._collected < _MAX_COLLECTED:
             self._text.append(text)
             self._collected += len(text)
 

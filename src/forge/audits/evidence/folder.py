@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from forge.audits.evidence.chain import MOST_BYTES
+from forge.audits.evidence.chain import MAX_BYTES
 from forge.audits.project import Governance
 from forge.errors import Denied, ForgeError, Unavailable
 from forge.workspace.beneath import Beneath
@@ -42,7 +42,7 @@ class EvidenceFolder:
                 size = _regular_size(file.fileno(), name)
                 if last is not None and size > last:
                     file.seek(size - last)
-                return file.read(MOST_BYTES + 1)
+                return file.read(MAX_BYTES + 1)
 
     def size(self, name: str) -> int | None:
         with self._explained(name):

@@ -42,7 +42,7 @@ LEDGER = Book(
 GRANTS = frozenset({Kind.AUTHORIZED, Kind.AUTO_AUTHORIZED, Kind.BYPASS})
 GATE = "A6"
 """The check that asks for authorisations."""
-MOST_PLANNED = 100
+MAX_PLANNED = 100
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ITERATION = re.compile(r"^## .* -- Iteration (\d{1,9})\s*$", re.MULTILINE)
 
@@ -66,7 +66,7 @@ def append_audit(
             outcome=AuditOutcome.FAIL if failed else AuditOutcome.SIGNED_OFF,
             checks=tuple(map(_result, report.checks)),
             warnings=tuple(map(_result, report.warnings)),
-            fix_plan=tuple(_plan(report))[:MOST_PLANNED],
+            fix_plan=tuple(_plan(report))[:MAX_PLANNED],
             files=listed([shown(path) for path in sorted(changed)]),
             branch=report.branch and fit(report.branch),
             head=report.head,

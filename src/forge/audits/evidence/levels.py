@@ -14,10 +14,10 @@ from forge.audits.facts.analyzer import facts_of
 from forge.audits.facts.models import LANGUAGES
 from forge.audits.models import AuditReport, CheckResult, Verdict
 from forge.audits.paths import shown
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 from forge.kernel.clock import now
 
-MOST_NAMED = 20
+MAX_NAMED = 20
 OnLevel = Callable[[Level], None]
 
 
@@ -69,11 +69,11 @@ class Verifier:
         large = [
             shown(entry.path)
             for entry in self.snapshot.files(*LANGUAGES)
-            if entry.size > MOST_BYTES and not ignores(entry.path)
+            if entry.size > MAX_BYTES and not ignores(entry.path)
         ]
-        told = [f"not well-formed: {first_of(broken, MOST_NAMED)}"] if broken else []
+        told = [f"not well-formed: {first_of(broken, MAX_NAMED)}"] if broken else []
         if large:
-            told.append(f"more than {MOST_BYTES:,} bytes, and not parsed: {first_of(large, MOST_NAMED)}")
+            told.append(f"more than {MAX_BYTES:,} bytes, and not parsed: {first_of(large, MAX_NAMED)}")
         parsed = f"{counted(len(facts), 'files')} parsed"
         return _seen("syntax", Status.FAIL if told else Status.PASS, "; ".join(told) or parsed, started_at)
 

@@ -10,9 +10,9 @@ import msgspec
 from forge.audits.evidence.chain import Entry
 from forge.kernel.text import cut
 
-MOST_LISTED = 2_000
+MAX_LISTED = 2_000
 """Names in one record; what is left out is counted."""
-MOST_TEXT = 2_000
+MAX_TEXT = 2_000
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,7 +229,7 @@ def exact_stamp(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def fit(text: str, most: int = MOST_TEXT) -> str:
+def fit(text: str, most: int = MAX_TEXT) -> str:
     """Text of others, as it can be written down: valid and not endless."""
     valid = text[: most + 1].encode("utf-8", "backslashreplace").decode()
     return cut(valid, most)
@@ -247,5 +247,5 @@ def shorten(text: str, most: int) -> str:
 
 
 def listed(names: Sequence[str]) -> tuple[str, ...]:
-    more = len(names) - MOST_LISTED
-    return (*names[:MOST_LISTED], f"(and {more:,} more)") if more > 0 else tuple(names)
+    more = len(names) - MAX_LISTED
+    return (*names[:MAX_LISTED], f"(and {more:,} more)") if more > 0 else tuple(names)

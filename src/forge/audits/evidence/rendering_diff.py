@@ -6,7 +6,7 @@ from forge.audits.evidence.records import DiffLog, FileChange
 from forge.audits.evidence.rendering_ledger import one_line
 
 TODO = "TODO: say what this change is for (forge audit evidence --summary)."
-MOST_HUNKS = 500
+MAX_HUNKS = 500
 
 
 def render_diff_log(log: DiffLog, at: str) -> str:
@@ -35,8 +35,8 @@ def _lines(log: DiffLog, at: str) -> Iterator[str]:
     yield from _section("Notes (optional)", [one_line(log.notes) or "none"])
     yield from _section("Next Steps", [one_line(log.next_steps) or "none"])
     hunks = [hunk for file in log.files for hunk in _hunks(file)]
-    more = [f"    … and {len(hunks) - MOST_HUNKS:,} more"] if len(hunks) > MOST_HUNKS else []
-    yield from _section("Minimal Diff Hunks", [*hunks[:MOST_HUNKS], *more] or ["    none"])
+    more = [f"    … and {len(hunks) - MAX_HUNKS:,} more"] if len(hunks) > MAX_HUNKS else []
+    yield from _section("Minimal Diff Hunks", [*hunks[:MAX_HUNKS], *more] or ["    none"])
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from forge.sandbox.choice import Sandboxes
 from forge.sandbox.models import PROTECTED, Command, End, Outcome
 from forge.sandbox.toolchain import toolchain
 
-MOST_SAID = 400
+MAX_SAID = 400
 _NO_TEST = 5
 """The exit code when nothing was collected, of pytest and of unittest."""
 _STOPPED = {
@@ -152,7 +152,7 @@ def _has_to_report(task: Task) -> bool:
     return task.is_unittest or task.runner is Runner.PYTEST
 
 
-def last_lines(text: str, most: int = MOST_SAID) -> str:
+def last_lines(text: str, most: int = MAX_SAID) -> str:
     """The end, where the reason is; from the beginning of a line, as far as one line is not too long by itself."""
     if len(text) <= most:
         return text

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     Raised = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 
-MOST_FAILED = 200
-MOST_MESSAGE = 4000
+MAX_FAILED = 200
+MAX_MESSAGE = 4000
 NO_TEST = 5
 """The exit code, as newer versions have it."""
 PASSED, FAILED, SKIPPED = "passed", "failed", "pending"
@@ -76,7 +76,7 @@ class Counting(unittest.TextTestResult):
 
 
 def told(err: Raised) -> str:
-    return valid("".join(traceback.format_exception_only(err[0], err[1])).strip()[-MOST_MESSAGE:])
+    return valid("".join(traceback.format_exception_only(err[0], err[1])).strip()[-MAX_MESSAGE:])
 
 
 def valid(text: str) -> str:
@@ -93,7 +93,7 @@ def report() -> dict[str, Any]:
         "numPassedTests": count[PASSED],
         "numFailedTests": count[FAILED],
         "numPendingTests": count[SKIPPED],
-        "testResults": [{"assertionResults": failed[:MOST_FAILED]}],
+        "testResults": [{"assertionResults": failed[:MAX_FAILED]}],
     }
 
 

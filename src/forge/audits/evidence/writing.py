@@ -18,7 +18,7 @@ from forge.audits.trust import Trust, seen_at
 from forge.errors import Conflict
 from forge.kernel.ids import new_id
 
-MOST_LEGACY = 8 << 20
+MAX_LEGACY = 8 << 20
 _TAIL = 1 << 20
 REPAIRED = frozenset({"unfinished-line", "empty", "edited-text"})
 """What a new record puts right: none of it hides a record that was signed."""
@@ -135,12 +135,12 @@ def _adopted(folder: EvidenceFolder, book: Book, writer: Writer, at: str) -> lis
     text = folder.read(book.text)
     if not text or not text.strip():
         return []
-    if len(text) > MOST_LEGACY:
+    if len(text) > MAX_LEGACY:
         raise Conflict(
             f"{book.text} has {len(text):,} bytes from before there were records: too many to be kept in one.",
             hint="Move the file elsewhere.",
         )
-    legacy = Legacy(fit(text.decode("utf-8-sig", "replace").replace("\r\n", "\n"), MOST_LEGACY))
+    legacy = Legacy(fit(text.decode("utf-8-sig", "replace").replace("\r\n", "\n"), MAX_LEGACY))
     entry = next_entry(None, new_id(), Kind.LEGACY, legacy, at=at, signer=writer.signer.key)
     return [write_line(entry, writer.signer)]
 

@@ -56,7 +56,7 @@ _BLANKS = bytes(byte if byte in b"\r\n" else ord(" ") for byte in range(256))
 
 _TYPE = re.compile(rb"[\"'][\w.\[\], |]+[\"']")
 _TAKES_TEXTS = (b"Literal", b"Annotated")
-_MOST_STEPS = 20
+_MAX_STEPS = 20
 
 
 class Code(Struct, frozen=True, array_like=True):
@@ -102,7 +102,7 @@ def _is_type(string: Node, source: bytes) -> bool:
     if not _TYPE.fullmatch(source, string.start_byte, string.end_byte):
         return False
     node = string.parent
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if node is None or node.type in ("assignment", "typed_parameter", "function_definition"):
             break
         if node.type in ("generic_type", "subscript") and node.children:

@@ -22,8 +22,8 @@ _NAMED = {
 }
 """Which field of these holds the name that a value is given."""
 _NOTHING_BETWEEN = re.compile(rb"[\"'`\s+\\()]*(?:[rbuftRBUFT]{1,2}[\"']+)?")
-_MOST_STEPS = 500
-_MOST_TEXTS = 200
+_MAX_STEPS = 500
+_MAX_TEXTS = 200
 
 
 def sql_units(strings: Sequence[Node], texts: Sequence[Span], source: bytes) -> list[Span]:
@@ -60,7 +60,7 @@ def _is_tagged(string: Node, source: bytes) -> bool:
 def _whole(string: Node, source: bytes) -> Node:
     """What the text is a part of: concatenations, and `"…".format(…)` or `"…".strip()`."""
     unit = string
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         parent = unit.parent
         if parent is None:
             return unit
@@ -84,7 +84,7 @@ def _is_statement(unit: Node, texts: Sequence[Span], source: bytes) -> bool:
         return False
     first = bisect_left(texts, (unit.start_byte, 0))
     last = bisect_left(texts, (unit.end_byte, 0))
-    return is_sql(_written(texts[first:last][:_MOST_TEXTS], source), is_asked=_is_asked(unit, parent, source))
+    return is_sql(_written(texts[first:last][:_MAX_TEXTS], source), is_asked=_is_asked(unit, parent, source))
 
 
 def _written(texts: Sequence[Span], source: bytes) -> str:

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from tree_sitter import Node
 
 from forge.audits.facts.route_facts import UNKNOWN
-from forge.audits.facts.scopes import MOST_LOOPS, MOST_NAMES, Loop, Met, Scope, Source, find, nth
+from forge.audits.facts.scopes import MAX_LOOPS, MAX_NAMES, Loop, Met, Scope, Source, find, nth
 
 
 class Names(ABC):
@@ -41,7 +41,7 @@ class Names(ABC):
     def items_of(self, over: Node, scope: Scope) -> list[Node] | None:
         """What a loop goes over, if the file has it as a literal."""
         self._loops_read += 1
-        if self._loops_read > MOST_LOOPS:
+        if self._loops_read > MAX_LOOPS:
             return None
         if over.id not in self._items:
             self._items[over.id] = self._find_items(over, scope)
@@ -73,4 +73,4 @@ class Names(ABC):
         if items is None:
             return [f"{name}[]" for name in self.names_of(loop.over, scope, steps + 1)]
         parts = [item if loop.place is None else nth(item, loop.place) for item in items]
-        return [name for part in parts for name in self.names_of(part, scope, steps + 1)][:MOST_NAMES]
+        return [name for part in parts for name in self.names_of(part, scope, steps + 1)][:MAX_NAMES]

@@ -17,7 +17,7 @@ import tree_sitter_python
 import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser, Point
 
-MOST_DEPTH = 2_000
+MAX_DEPTH = 2_000
 """Of brackets. Real code stays below 100; the parser's own stack ends somewhere above 80,000."""
 LIMIT_S = 2.0
 LIMIT_S_PER_MB = 4.0
@@ -92,7 +92,7 @@ def same_length(data: bytes) -> bytes:
 
 def parse(grammar: Grammar, source: bytes) -> Node | None:
     """None when it is nested too deeply or takes too long. `cut` is cheaper than a node's `text`."""
-    if _depth(source) > MOST_DEPTH:
+    if _depth(source) > MAX_DEPTH:
         return None
     reader = _Reader(source)
     root = Parser(language(grammar)).parse(reader).root_node

@@ -13,8 +13,8 @@ from forge.audits.facts.python_routes import routes_of
 from forge.audits.facts.python_source import as_python_reads, disguised_line
 from forge.audits.facts.python_syntax import parse_python
 
-_MOST_SECOND_OPINION = 256 << 10
-_MOST_NESTED = 100
+_MAX_SECOND_OPINION = 256 << 10
+_MAX_NESTED = 100
 _AUDITED = "<audited>"
 """What the parser calls the file it warns about, so that nobody else's warnings are meant."""
 
@@ -48,7 +48,7 @@ def _broken_line(root: Node, data: bytes, source: bytes) -> int | None:
 
 def _is_python_after_all(root: Node, source: bytes) -> bool:
     """The interpreter's own parser, for what the grammar does not know. Deep nesting is not shown to it."""
-    if len(source) > _MOST_SECOND_OPINION or _is_deep(root):
+    if len(source) > _MAX_SECOND_OPINION or _is_deep(root):
         return False
     # Not `catch_warnings`: it puts back the filters of the whole process, and other threads have theirs.
     warnings.filterwarnings("ignore", module=re.escape(_AUDITED))
@@ -64,7 +64,7 @@ def _is_deep(root: Node) -> bool:
     cursor = root.walk()
     going_down = True
     while True:
-        if cursor.depth > _MOST_NESTED:
+        if cursor.depth > _MAX_NESTED:
             return True
         if going_down and cursor.goto_first_child():
             continue

@@ -9,8 +9,8 @@ from tree_sitter import Language, Node, Query
 from forge.audits.facts.names import Names
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
-    MOST_NAMES,
-    MOST_STEPS,
+    MAX_NAMES,
+    MAX_STEPS,
     Loop,
     Met,
     Scope,
@@ -89,7 +89,7 @@ class PythonNames(Names):
     def full_name(self, node: Node, scope: Scope) -> str:
         """`fastapi.APIRouter` for whatever the file calls it; empty for what is no dotted name."""
         parts: list[str] = []
-        while node.type == "attribute" and len(parts) < MOST_STEPS:
+        while node.type == "attribute" and len(parts) < MAX_STEPS:
             name, base = node.child_by_field_name("attribute"), node.child_by_field_name("object")
             if name is None or base is None:
                 return ""
@@ -120,7 +120,7 @@ class PythonNames(Names):
     def _extended(self, name: str, scope: Scope, steps: int) -> str | None:
         home = find(name, scope)
         inner = home.inner.get(name) if home is not None else None
-        if inner is None or not inner.is_class or inner.node is None or steps > MOST_STEPS:
+        if inner is None or not inner.is_class or inner.node is None or steps > MAX_STEPS:
             return None
         for base in bases(inner.node):
             known = self.full_name(base, scope).rpartition(".")[2]
@@ -136,7 +136,7 @@ class PythonNames(Names):
         return function is not None and _LIKELY.search(self.full_name(function, scope)) is not None
 
     def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
-        if node is None or steps > MOST_STEPS:
+        if node is None or steps > MAX_STEPS:
             return UNKNOWN
         match node.type:
             case "string":
@@ -183,12 +183,12 @@ class PythonNames(Names):
         """What a name was last made to stand for, if it was made once; else the name itself."""
         home = find(self.text(node), scope) if node.type == "identifier" else None
         values = home.values.get(self.text(node), []) if home is not None else []
-        if home is None or len(values) != 1 or steps > MOST_STEPS:
+        if home is None or len(values) != 1 or steps > MAX_STEPS:
             return node, scope
         return self.value_of(values[0], home, steps + 1)
 
     def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
-        if node is None or steps > MOST_STEPS:
+        if node is None or steps > MAX_STEPS:
             return []
         match node.type:
             case "identifier":
@@ -226,7 +226,7 @@ class PythonNames(Names):
         if name in home.parameters:
             return [parameter_name(home, name)]
         if values:
-            return [each for value in values for each in self.names_of(value, home, steps + 1)][:MOST_NAMES]
+            return [each for value in values for each in self.names_of(value, home, steps + 1)][:MAX_NAMES]
         return [self.own_name(name, home)]
 
     def own_name(self, name: str, home: Scope) -> str:
@@ -252,9 +252,7 @@ class PythonNames(Names):
             over = function.child_by_field_name("object") or over
         value, _ = self.value_of(over, scope)
         return (
-            value.named_children[:MOST_NAMES]
-            if value.type in ("tuple", "list", "set", "dictionary")
-            else None
+            value.named_children[:MAX_NAMES] if value.type in ("tuple", "list", "set", "dictionary") else None
         )
 
     def _enter(self, node: Node, scope: Scope) -> Scope:

@@ -10,7 +10,7 @@ _FINDERS = ("find_spec", "find_loader")
 _IS_THERE = {"is not": True, "!=": True, "is": False, "==": False}
 _DEEPEST = 8
 _LONGEST = 200
-_MOST_ASKED = 1_000
+_MAX_ASKED = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Presences:
     def __init__(self, root: Node, source: bytes) -> None:
         self._source = source
         self._named: dict[str, Presence] = {}
-        places = words(source, *_FINDERS)[:_MOST_ASKED]
+        places = words(source, *_FINDERS)[:_MAX_ASKED]
         self.is_asked = bool(places)
         for offset in places:
             self._name(path_to(root, offset))

@@ -44,7 +44,7 @@ _ADDING = {"add_api_route": "endpoint", "add_route": "route", "add_url_rule": "v
 _ADDING_WEBSOCKETS = ("add_api_websocket_route", "add_websocket_route")
 _MOUNTING = ("include_router", "register_blueprint", "mount")
 _WORTH_A_NAME = re.compile(r"app|api|rout|blueprint|bps?\b|server|module", re.IGNORECASE)
-_MOST_PASSED = 16
+_MAX_PASSED = 16
 _LISTS = ("list", "tuple", "binary_operator")
 _STATIC = re.compile(r"static", re.IGNORECASE)
 
@@ -284,7 +284,7 @@ class _Reader:
         if not is_name or self._names.constructor(met.node, met.scope) is not None:
             return
         given = [(str(index), node) for index, node in enumerate(arguments.positional)]
-        for place, node in [*given, *arguments.keywords.items()][:_MOST_PASSED]:
+        for place, node in [*given, *arguments.keywords.items()][:_MAX_PASSED]:
             if node.type not in ("identifier", "attribute") or not _WORTH_A_NAME.search(
                 self._text(node)[:100]
             ):

@@ -9,13 +9,13 @@ from tree_sitter import Node, Query, QueryCursor
 from forge.audits.facts.parsing import line_of
 from forge.audits.facts.route_facts import UNKNOWN
 
-MOST_STEPS = 12
+MAX_STEPS = 12
 """From a name to what it stands for: names of names of names end somewhere."""
-MOST_NAMES = 64
-MOST_LOOPS = 500
+MAX_NAMES = 64
+MAX_LOOPS = 500
 """Of a file, to go through round by round."""
-_MOST_TEXT = 2000
-_MOST_QUERIED = 60_000
+_MAX_TEXT = 2000
+_MAX_QUERIED = 60_000
 
 
 def _nodes() -> dict[str, list[Node]]:
@@ -68,7 +68,7 @@ class Source:
 
     def text(self, node: Node) -> str:
         """No more than a path or a name can be, so that asking for it costs nothing however large the node is."""
-        piece = self.data[node.start_byte : min(node.end_byte, node.start_byte + _MOST_TEXT)]
+        piece = self.data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_TEXT)]
         return piece.decode("utf-8", "replace").replace(UNKNOWN, "")
 
 
@@ -108,7 +108,7 @@ def rounds(
             if loop.holds(met.node) and re.search(rf"\b{re.escape(name)}\b", text(met.node)):
                 over = items(loop.over, here)
                 if over is not None:
-                    return [_round(here, loop.body, met.scope, item) for item in over[:MOST_NAMES]]
+                    return [_round(here, loop.body, met.scope, item) for item in over[:MAX_NAMES]]
         here = here.outer
     return [met.scope]
 
@@ -127,7 +127,7 @@ def joined(parts: Iterable[str]) -> str:
     whole = ""
     for part in parts:
         whole += part
-        if len(whole) > _MOST_TEXT:
+        if len(whole) > _MAX_TEXT:
             return UNKNOWN
     return whole
 
@@ -141,7 +141,7 @@ def captured(root: Node, query: Query, kinds: frozenset[str]) -> list[Node]:
     waiting, found = [root], list[Node]()
     while waiting:
         node = waiting.pop()
-        if node.descendant_count < _MOST_QUERIED:
+        if node.descendant_count < _MAX_QUERIED:
             found += [each for nodes in QueryCursor(query).captures(node).values() for each in nodes]
             continue
         if node.type in kinds:

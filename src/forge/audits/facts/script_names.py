@@ -7,8 +7,8 @@ from tree_sitter import Language, Node, Query
 from forge.audits.facts.names import Names
 from forge.audits.facts.route_facts import UNKNOWN
 from forge.audits.facts.scopes import (
-    MOST_NAMES,
-    MOST_STEPS,
+    MAX_NAMES,
+    MAX_STEPS,
     Loop,
     Met,
     Scope,
@@ -187,7 +187,7 @@ class ScriptNames(ScriptSyntax, Names):
     def _full_name(self, node: Node, scope: Scope) -> str:
         """`require(express).Router` for whatever the file calls it; empty for what comes from no module."""
         parts: list[str] = []
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             node = unwrapped(node)
             base, name = node.child_by_field_name("object"), node.child_by_field_name("property")
             home = find(self.text(node), scope) if node.type == "identifier" else None
@@ -205,7 +205,7 @@ class ScriptNames(ScriptSyntax, Names):
         return ""
 
     def text_of(self, node: Node | None, scope: Scope, steps: int = 0) -> str:
-        if node is None or steps > MOST_STEPS:
+        if node is None or steps > MAX_STEPS:
             return UNKNOWN
         node = unwrapped(node)
         match node.type:
@@ -236,7 +236,7 @@ class ScriptNames(ScriptSyntax, Names):
     def value_of(self, node: Node, scope: Scope, steps: int = 0) -> tuple[Node, Scope]:
         """What a name, or a member of an object that the file spells out, was made to stand for; else itself."""
         node = unwrapped(node)
-        if steps > MOST_STEPS:
+        if steps > MAX_STEPS:
             return node, scope
         if node.type == "identifier" and (home := find(self.text(node), scope)) is not None:
             values = home.values.get(self.text(node), [])
@@ -253,7 +253,7 @@ class ScriptNames(ScriptSyntax, Names):
         return node, scope
 
     def names_of(self, node: Node | None, scope: Scope, steps: int = 0) -> list[str]:
-        if node is None or steps > MOST_STEPS:
+        if node is None or steps > MAX_STEPS:
             return []
         node = unwrapped(node)
         if (source := self.required(node)) is not None:
@@ -291,12 +291,12 @@ class ScriptNames(ScriptSyntax, Names):
             called = f"{owner.name}().{home.name.rpartition('.')[2]}" if owner is not None else home.name
             return [f"{called}({home.parameters.index(name)})"]
         if values and name not in home.inner:
-            return [each for value in values for each in self.names_of(value, home, steps + 1)][:MOST_NAMES]
+            return [each for value in values for each in self.names_of(value, home, steps + 1)][:MAX_NAMES]
         return [home.inner[name].name if name in home.inner else self.own_name(name, home)]
 
     def _find_items(self, over: Node, scope: Scope) -> list[Node] | None:
         value, _ = self.value_of(over, scope)
-        return value.named_children[:MOST_NAMES] if value.type == "array" else None
+        return value.named_children[:MAX_NAMES] if value.type == "array" else None
 
     def _names_of_member(self, node: Node, scope: Scope, steps: int) -> list[str]:
         value, home = self.value_of(node, scope)

@@ -32,7 +32,7 @@ _WORDS = (
 """One of them is in every file that has to do with routes; looking for words is a hundred times faster than a pattern."""
 _LONG_LINES = 500
 """On average: a bundle that was packed for a browser declares no routes, and is slow to look at."""
-_MOST_CHAINED = 200
+_MAX_CHAINED = 200
 _SHORT = 2_000
 """A file that only hands on what others export has no word to know it by."""
 _VERBS = {
@@ -238,7 +238,7 @@ class _Reader:
 
     def _chained_route(self, node: Node) -> tuple[Node, Node] | None:
         """The owner and the path of `owner.route("/x").get(f).post(g)`, seen from any of its verbs."""
-        for _ in range(_MOST_CHAINED):
+        for _ in range(_MAX_CHAINED):
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
             verb = function.child_by_field_name("property") if function is not None else None
             owner = function.child_by_field_name("object") if function is not None else None
@@ -253,7 +253,7 @@ class _Reader:
     def _unchained(self, node: Node) -> Node:
         """The `app` of `app.get("/x", f).get("/y", g)`: Express's verbs give back what they were called on."""
         start = node
-        for _ in range(_MOST_CHAINED):
+        for _ in range(_MAX_CHAINED):
             function = node.child_by_field_name("function")
             verb = function.child_by_field_name("property") if function is not None else None
             owner = function.child_by_field_name("object") if function is not None else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forge.audits.facts.sql_words import KEYWORDS, PLAIN_ENGLISH
 
-_MOST_TOKENS = 400
+_MAX_TOKENS = 400
 _TOKEN = re.compile(
     r"""--[^\n]*|/\*.*?\*/
     |(?P<value>'[^']*'|\d[\w.]*)
@@ -98,6 +98,6 @@ def read_tokens(text: str) -> list[Token]:
     for found in _TOKEN.finditer(text):
         if found.lastgroup is not None:
             tokens.append(Token(found.lastgroup, found[0], found[0].lower()))
-        if len(tokens) == _MOST_TOKENS:
+        if len(tokens) == _MAX_TOKENS:
             break
     return tokens

@@ -4,7 +4,7 @@ from forge.audits.models import AuditReport, CheckResult, Finding, Severity, Ver
 
 _MARKS = {Verdict.PASS: "✅", Verdict.WARN: "⚠️", Verdict.FAIL: "❌", Verdict.ERROR: "❌", Verdict.SKIP: "⏭️"}
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>()#+-.!|~@&"})
-MOST_FINDINGS = 200
+MAX_FINDINGS = 200
 
 
 def markdown(report: AuditReport) -> str:
@@ -24,9 +24,9 @@ def markdown(report: AuditReport) -> str:
     rows = [_row(result) for result in report.results]
     found = [finding for result in report.results for finding in result.findings]
     told = [finding for finding in found if finding.severity is not Severity.NOTE]
-    findings = [_finding(finding) for finding in told[:MOST_FINDINGS]]
-    if len(told) > MOST_FINDINGS:
-        findings.append(f"…and {len(told) - MOST_FINDINGS} more.")
+    findings = [_finding(finding) for finding in told[:MAX_FINDINGS]]
+    if len(told) > MAX_FINDINGS:
+        findings.append(f"…and {len(told) - MAX_FINDINGS} more.")
     return "\n".join([*head, *rows, *(["", "## Findings", "", *findings] if findings else [])]) + "\n"
 
 

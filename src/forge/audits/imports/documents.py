@@ -13,7 +13,7 @@ import yaml
 
 from forge.kernel.text import whole_characters
 
-MOST_DEPTH = 100
+MAX_DEPTH = 100
 
 
 class Unreadable(Exception):
@@ -137,7 +137,7 @@ class _Builder:
             self._open.pop()
 
     def _start(self, piece: Piece, event: Any) -> None:
-        if len(self._open) >= MOST_DEPTH:
+        if len(self._open) >= MAX_DEPTH:
             raise Unreadable("it is nested too deeply", piece.line)
         self._put(piece, event)
         self._open.append(piece)

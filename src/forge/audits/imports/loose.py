@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from forge.audits.snapshot import MOST_BYTES, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Snapshot
 
 Table = dict[str, object]
 
@@ -44,7 +44,7 @@ def items(value: object) -> list[object]:
 def read_text(snapshot: Snapshot, path: str) -> str | None:
     """A small regular file of the tree; None when there is none or it is no text."""
     entry = snapshot.tree.entries.get(path)
-    if entry is None or not entry.kind.is_file or entry.size > MOST_BYTES:
+    if entry is None or not entry.kind.is_file or entry.size > MAX_BYTES:
         return None
     try:
         return snapshot.tree.read(path).decode("utf-8-sig")

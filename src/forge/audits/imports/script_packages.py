@@ -10,7 +10,7 @@ from forge.audits.snapshot import Snapshot
 from forge.workspace.pattern import Glob
 
 _CONDITIONS = ("source", "types", "import", "module", "browser", "node", "require", "default")
-_MOST_NESTED = 8
+_MAX_NESTED = 8
 _LINKS = ("workspace:", "file:", "link:", "portal:")
 
 
@@ -88,7 +88,7 @@ def _flat(value: object, depth: int = 0) -> Iterator[str]:
     """Texts of a nest of conditions, the ones nearest to the source first."""
     if isinstance(value, str):
         yield value
-    elif depth < _MOST_NESTED:
+    elif depth < _MAX_NESTED:
         yield from texts(items(value))
         conditions = table(value)
         for name in sorted(
@@ -168,7 +168,7 @@ def _read_tsconfig(snapshot: Snapshot, path: str, depth: int = 0) -> Aliases:
     config = read_json(read_text(snapshot, path))
     base: str | None = None
     paths: Mapping[str, tuple[str, ...]] = {}
-    for extended in texts(config.get("extends")) if depth < _MOST_NESTED else []:
+    for extended in texts(config.get("extends")) if depth < _MAX_NESTED else []:
         target = normal(f"{folder}/{extended}") if extended.startswith(".") else None
         target = target and next((t for t in (target, f"{target}.json") if t in snapshot.tree.entries), None)
         if target and target != path:

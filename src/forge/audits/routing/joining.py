@@ -14,9 +14,9 @@ from forge.audits.imports.modules import Modules
 from forge.audits.routing.paths import joined_path, normal_paths
 from forge.audits.routing.router_names import Place, RouterNames
 
-MOST_ROUTES = 20_000
-_MOST_VISITS = 20_000
-_MOST_DEPTH = 30
+MAX_ROUTES = 20_000
+_MAX_VISITS = 20_000
+_MAX_DEPTH = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class _Joiner:
                 self._walk(place, UNKNOWN)
             others = []
         unmounted = tuple(self._unmounted(place) for place in others)
-        is_cut = len(self._routes) > MOST_ROUTES or self._visits > _MOST_VISITS
+        is_cut = len(self._routes) > MAX_ROUTES or self._visits > _MAX_VISITS
         return Routing(tuple(self._routes), tuple(self._opened), unmounted, is_cut)
 
     def _place_routes(self, path: str, facts: FileFacts) -> None:
@@ -126,7 +126,7 @@ class _Joiner:
 
     def _walk(self, root: Place, prefix: str) -> None:
         waiting = [(root, joined_path(prefix, self._prefix_of(root)), frozenset[Place]())]
-        while waiting and self._visits <= _MOST_VISITS and len(self._routes) <= MOST_ROUTES:
+        while waiting and self._visits <= _MAX_VISITS and len(self._routes) <= MAX_ROUTES:
             self._visits += 1
             place, base, above = waiting.pop()
             for served in self._served(place, base):
@@ -136,7 +136,7 @@ class _Joiner:
                 self._opened[Opening(normal_paths(whole)[0], path, mount.line)] = None
             inside = above | {place}
             for mount, child in self._children.get(place, ()):
-                if child not in inside and len(inside) < _MOST_DEPTH:
+                if child not in inside and len(inside) < _MAX_DEPTH:
                     waiting.append((child, self._below(base, mount, child), inside))
 
     def _below(self, base: str, mount: Mount, child: Place) -> str:

@@ -9,7 +9,7 @@ import re
 from forge.audits.facts.route_facts import UNKNOWN
 
 PARAMETER = "{}"
-_MOST_FORMS = 16
+_MAX_FORMS = 16
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _SLASHES = re.compile(r"/{2,}")
 _UNKNOWNS = re.compile(rf"{UNKNOWN}{{2,}}")
@@ -21,7 +21,7 @@ def normal_paths(path: str) -> tuple[str, ...]:
     at = 0
     while at < len(path):
         end, options = _piece(path, at)
-        forms = [form + option for form in forms for option in options][:_MOST_FORMS]
+        forms = [form + option for form in forms for option in options][:_MAX_FORMS]
         at = end
     return tuple(dict.fromkeys(_tidy(form) for form in forms))
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from forge.audits.facts.models import FileFacts, Import, Language, Mount, Router
 from forge.audits.imports.modules import Modules, language_of
 
-_MOST_STEPS = 25
-_MOST_PLACES = 200
+_MAX_STEPS = 25
+_MAX_PLACES = 200
 _CUTS = re.compile(r"[.(\[]")
 
 
@@ -55,9 +55,9 @@ class RouterNames:
         found: dict[Place, None] = {}
         seen: set[Place] = set()
         waiting = [(start, 0)]
-        while waiting and len(seen) < _MOST_PLACES:
+        while waiting and len(seen) < _MAX_PLACES:
             place, steps = waiting.pop()
-            if place in seen or steps > _MOST_STEPS:
+            if place in seen or steps > _MAX_STEPS:
                 continue
             seen.add(place)
             if place in self.routers:

@@ -7,7 +7,7 @@ from forge.audits.secrets.models import Hit
 from forge.audits.secrets.patterns import compiled
 from forge.kernel.text import cut
 
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 _KEEP = 4
 _LONG = 16
 """Of a secret at least this long the first characters are shown, so that its owner knows which one it is."""
@@ -45,4 +45,4 @@ def _end(line: bytes, at: int) -> int:
 
 
 def _around(text: str, at: int) -> str:
-    return cut(text[max(0, at - MOST_SHOWN // 2) :].strip(), MOST_SHOWN)
+    return cut(text[max(0, at - MAX_SHOWN // 2) :].strip(), MAX_SHOWN)

@@ -27,7 +27,7 @@ _UUID = "<h8>-<h4>-<h4>-<h4>-<h12>"
 _PART = re.compile(r"<([a-zA-Z])(\d+)(?:-(\d+)|(\+))?>|<([^<>]*\|[^<>]*)>|([^<]+|<)")
 _LEAD = 12
 _FAR = 10_000
-_MOST_MORE = 20
+_MAX_MORE = 20
 """How much longer than it must be an example gets."""
 
 
@@ -113,7 +113,7 @@ def _sample(part: Part, chance: random.Random) -> str:
         return chance.choice(part.words)
     letters = re.sub(r"(.)-(.)", _span, part.ranges)
     return "".join(
-        chance.choices(letters, k=chance.randint(part.least, min(part.most or _FAR, part.least + _MOST_MORE)))
+        chance.choices(letters, k=chance.randint(part.least, min(part.most or _FAR, part.least + _MAX_MORE)))
     )
 
 

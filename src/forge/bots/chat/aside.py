@@ -16,8 +16,8 @@ RETRY = Retry(attempts=4, first_delay_s=2.0, longest_delay_s=30.0)
 OF_NO_USE = (ModelKeyRefused, ModelUnknown, ContextFull)
 """Why the model for small things is left alone and the bot's own is asked: it cannot be called, or reads less than that one."""
 TITLE_TOKENS = 40
-MOST_READ = 2000
-MOST_TITLE = 80
+MAX_READ = 2000
+MAX_TITLE = 80
 TITLE = """\
 Give the conversation that follows a title of three to seven words, in its own language, that its owner will recognise \
 in a list next month. What it is about, not what kind of text it is. Answer with the title alone: no quotation marks, no \
@@ -41,7 +41,7 @@ class Aside:
 
 
 def title_prompt(asked: str, answered: str) -> Prompt:
-    spoken = f"Person: {quoted(asked[:MOST_READ])}\n\nBot: {quoted(answered[:MOST_READ])}"
+    spoken = f"Person: {quoted(asked[:MAX_READ])}\n\nBot: {quoted(answered[:MAX_READ])}"
     text = f"<conversation>\n{spoken}\n</conversation>"
     return Prompt(system=TITLE, messages=[said(text)], max_output=TITLE_TOKENS, temperature=0.3)
 
@@ -50,9 +50,9 @@ def tidy_title(text: str) -> str:
     """One line without decoration; empty when there is none."""
     lines = [line.strip().strip("\"'“”„«»*#`").strip() for line in text.splitlines()]
     first = next((line for line in lines if line), "").rstrip(".")
-    return first.replace("\x00", "")[:MOST_TITLE].strip()
+    return first.replace("\x00", "")[:MAX_TITLE].strip()
 
 
 def first_words(text: str) -> str:
     """A title until there is a better one."""
-    return cut_line(text, MOST_TITLE)
+    return cut_line(text, MAX_TITLE)

@@ -24,7 +24,7 @@ from forge.runs.service import Runs
 from forge.store.engine import Store
 from forge.store.outage import survives_outage
 
-MOST_TRIES = 3
+MAX_TRIES = 3
 """Of an answer whose process dies each time."""
 _ENDS = {
     MessageStatus.STOPPED: Problem(code="stopped", message="Somebody stopped the answer."),
@@ -106,7 +106,7 @@ class Answers:
             if last.status is MessageStatus.WRITING:
                 await self.until_ended(last.run_id or "", waits)
                 await self._settling.settle(put.session_id)
-            elif last.status is MessageStatus.INTERRUPTED and len(answers) < MOST_TRIES:
+            elif last.status is MessageStatus.INTERRUPTED and len(answers) < MAX_TRIES:
                 await self._ask_again(readied, put, parent_run_id, waits)
             else:
                 return Answered(last, sum(one.cost_micros for one in answers))

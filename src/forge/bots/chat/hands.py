@@ -28,7 +28,7 @@ from forge.runs.journal import Told
 from forge.skills.catalogue import CatalogueLine
 from forge.store.outage import survives_outage
 
-MOST_ATTEMPTS = 1000
+MAX_ATTEMPTS = 1000
 """Of one step: so that the number of a try grows from step to step."""
 
 
@@ -126,7 +126,7 @@ class ChatHands(Hands):
     @survives_outage
     async def _claim(self, step: StepInfo, said: str, *, is_first: bool) -> bool:
         """And note what the answer is made with, now that somebody is asked for it."""
-        number = step.number * MOST_ATTEMPTS + step.attempt
+        number = step.number * MAX_ATTEMPTS + step.attempt
         async with self.database.begin() as tx:
             row = await store.begin_try(tx, self.part.answer_id, step.run_id, number, said)
             if row is None:

@@ -20,7 +20,7 @@ from forge.runs.attempt import StepInfo
 from forge.runs.journal import Told
 from forge.skills.catalogue import CatalogueLine
 
-MOST_RECALLED = 8
+MAX_RECALLED = 8
 SHARE_OF_WINDOW = 4
 """An answer may take a quarter of the window; the gateway allows no more."""
 
@@ -109,7 +109,7 @@ class Preparing:
         """What fits the question and does not go along anyway."""
         known = set(branch.session.standing)
         known |= {one.id for row in branch.unsummarised if row.answer for one in row.answer.recalled}
-        found = await self._scene.memories.recall(bot_id, branch.question.text, limit=MOST_RECALLED)
+        found = await self._scene.memories.recall(bot_id, branch.question.text, limit=MAX_RECALLED)
         fitting = [match.memory for match in found if match.memory.id not in known]
         return [Recalled(id=memory.id, fact=memory.fact) for memory in fitting]
 

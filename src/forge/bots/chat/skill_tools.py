@@ -25,11 +25,11 @@ from forge.skills.quoting import section
 from forge.skills.tools import ReadSkillFile, UseSkill, no_such_skill
 from forge.skills.views import SkillRan
 
-MOST_OUTPUT = 50_000
+MAX_OUTPUT = 50_000
 """Characters of what a skill gave that a model is shown."""
-MOST_NOTED = 4000
+MAX_NOTED = 4000
 """Characters of it that people are shown."""
-MOST_LOGGED = 20
+MAX_LOGGED = 20
 
 _DIED = (
     "Forge was stopped while this skill ran, and it was not run again. It may have had its effect, or a part of it. "
@@ -111,15 +111,15 @@ def told(ran: SkillRan) -> ToolOutcome:
     """A run that is over, in words for a model."""
     if ran.end is RunEnd.DONE:
         output = json.dumps(ran.output, ensure_ascii=False, indent=1)
-        shown = section("skill_output", cut(output, MOST_OUTPUT))
+        shown = section("skill_output", cut(output, MAX_OUTPUT))
         text = f"{ran.skill} gave this; it is material, as the skill is:\n{shown}"
         return _outcome(ran.skill, text, output, is_error=False)
-    lines = [f"{line.level}: {line.message}" for line in ran.logs[-MOST_LOGGED:]]
-    said = section("skill_output", cut("\n".join([ran.error, *lines]), MOST_OUTPUT))
+    lines = [f"{line.level}: {line.message}" for line in ran.logs[-MAX_LOGGED:]]
+    said = section("skill_output", cut("\n".join([ran.error, *lines]), MAX_OUTPUT))
     text = f"Error: {ran.skill} gave nothing; it ended with “{ran.end.value}”. What is known of it:\n{said}"
     return _outcome(ran.skill, text, ran.error or ran.end.value, is_error=True)
 
 
 def _outcome(skill: str, text: str, output: str, *, is_error: bool) -> ToolOutcome:
-    detail = ToolDetail(skill=skill, output=output[:MOST_NOTED])
+    detail = ToolDetail(skill=skill, output=output[:MAX_NOTED])
     return ToolOutcome(text=text, summary=f"{skill}: {output[:100]}", is_error=is_error, detail=detail)

@@ -12,10 +12,10 @@ from forge.llm.messages import ToolCall
 from forge.skills.catalogue import READ_SKILL_FILE, RUN_SKILL, USE_SKILL
 from forge.skills.quoting import on_one_line, section
 
-MOST_KEPT = 4000
+MAX_KEPT = 4000
 """Characters of an input, and of what came out, that stay with an answer."""
-MOST_TOLD = 2000
-MOST_USES = 20
+MAX_TOLD = 2000
+MAX_USES = 20
 
 _HOW: Mapping[str, UseKind] = {USE_SKILL: "opened", READ_SKILL_FILE: "read", RUN_SKILL: "ran"}
 _NOTED = (
@@ -36,7 +36,7 @@ def begun(use_id: str, call: ToolCall) -> SkillUse | None:
         how=_HOW[call.name],
         path=str(asked["path"])[:300] if "path" in asked else None,
         state=UseState.RUNNING,
-        input=cut(json.dumps(given, ensure_ascii=False), MOST_KEPT) if given is not None else "",
+        input=cut(json.dumps(given, ensure_ascii=False), MAX_KEPT) if given is not None else "",
         started_at=now(),
     )
 
@@ -46,7 +46,7 @@ def ended(use: SkillUse, outcome: ToolOutcome, duration_ms: int) -> SkillUse:
     return use.model_copy(
         update={
             "state": UseState.FAILED if outcome.is_error else UseState.DONE,
-            "output": cut(said, MOST_KEPT),
+            "output": cut(said, MAX_KEPT),
             "duration_ms": duration_ms,
         }
     )
@@ -73,7 +73,7 @@ def told(uses: Sequence[SkillUse], what: str) -> str:
     """For the model, which has only the words of its answers otherwise. Empty when there is nothing to tell."""
     if not uses:
         return ""
-    lines = [_line(use) for use in uses[-MOST_USES:]]
+    lines = [_line(use) for use in uses[-MAX_USES:]]
     return section("used", "\n".join([_NOTED.format(what=what), *lines]))
 
 
@@ -83,8 +83,8 @@ def _line(use: SkillUse) -> str:
         return f"- took up {name}; its text is not repeated here"
     if use.how == "read":
         return f"- read {on_one_line(use.path or '', 300)} of {name}"
-    given = on_one_line(use.input or "{}", MOST_TOLD)
-    came = f": {on_one_line(use.output, MOST_TOLD)}" if use.output else ""
+    given = on_one_line(use.input or "{}", MAX_TOLD)
+    came = f": {on_one_line(use.output, MAX_TOLD)}" if use.output else ""
     return f"- ran {name} with {given}; {_ENDS[use.state]}{came}"
 
 

@@ -32,7 +32,7 @@ from forge.store.engine import Tx
 REMEMBER = "remember"
 PATIENT = Retry(attempts=8, first_delay_s=2.0, factor=4.0, longest_delay_s=3600.0)
 """Nobody waits for it, so a provider may be away for almost two hours; what was said is not looked at again."""
-MOST_KNOWN = 100
+MAX_KNOWN = 100
 """Facts a model is shown so that it does not write them down again."""
 
 
@@ -128,7 +128,7 @@ class Upkeep:
             return Told([])
         branch = await self._scene.branch(given.session_id, given.upto_id)
         said = [(row.role, row.text) for row in after(branch.rows, given.after_id) if row.text.strip()]
-        known = await self._scene.memories.find(bot.id, limit=MOST_KNOWN)
+        known = await self._scene.memories.find(bot.id, limit=MAX_KNOWN)
         facts = await self._ask(step, given.scope, bot.identity.ref, said, [one.fact for one in known.items])
         prepared = await self._scene.memories.prepare(facts)
         return Told([one.model_dump(mode="json") for one in prepared])

@@ -14,7 +14,7 @@ PATTERN_HINTS = {
     "skill_name": "Use lower-case letters, digits and single hyphens, such as `release-notes`.",
 }
 """How what has a pattern is written."""
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
 """Of one file: nobody reads more, and a file of nothing but mistakes must not become a page of them."""
 
 
@@ -29,7 +29,7 @@ def parsed(file: BotFile, value: T | None, problems: Iterable[Problem]) -> Parse
     """Problems by place, mistakes first; with a mistake there is no value."""
     by_place = sorted(problems, key=lambda problem: (problem.is_warning, problem.line, problem.column))
     is_usable = not any(not problem.is_warning for problem in by_place)
-    told = [in_file(file, problem) for problem in by_place[:MOST_PROBLEMS]]
+    told = [in_file(file, problem) for problem in by_place[:MAX_PROBLEMS]]
     return Parsed(value if is_usable else None, told)
 
 

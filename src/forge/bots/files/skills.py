@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.parsed import MOST_PROBLEMS, PATTERN_HINTS, Parsed, parsed
+from forge.bots.files.parsed import MAX_PROBLEMS, PATTERN_HINTS, Parsed, parsed
 from forge.bots.files.toml_lines import KeyPlaces, TooDeep, first_spoiler, read_toml
 from forge.bots.models import BotFile, SkillEntry
 from forge.documents.frontmatter import BOM
@@ -54,7 +54,7 @@ def parse_skills(text: str) -> Parsed[list[SkillEntry]]:
         (result for result in found if isinstance(result, _Mistake)), key=lambda mistake: mistake.is_warning
     )
     entries = [result for result in found if isinstance(result, SkillEntry)]
-    return parsed(BotFile.SKILLS, entries, _placed(text, mistakes[:MOST_PROBLEMS]))
+    return parsed(BotFile.SKILLS, entries, _placed(text, mistakes[:MAX_PROBLEMS]))
 
 
 _BRACKETS = "Perhaps a bracket is not closed."

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 Path = tuple[str, ...]
 
-MOST_DEPTH = 16
+MAX_DEPTH = 16
 """No key of ours goes deeper, and the reader below takes gigabytes for keys with many dots."""
 
 _TOKEN = re.compile(
@@ -57,7 +57,7 @@ def statements(text: str) -> list[Statement]:
         mark = token[0]
         dots = 0 if mark in _SEPARATORS else dots + (mark == ".")
         depth = max(0, depth + (mark in _DEEPER) - (mark in _HIGHER))
-        if depth + dots > MOST_DEPTH:
+        if depth + dots > MAX_DEPTH:
             raise TooDeep(start)
         if mark == "\n" and depth == 0:
             _add(found, text, start, token.end())

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from forge.bots.files.parsed import MOST_PROBLEMS, PATTERN_HINTS
+from forge.bots.files.parsed import MAX_PROBLEMS, PATTERN_HINTS
 from forge.documents.frontmatter import FrontMatter
 from forge.documents.nodes import Node, Shape
 from forge.documents.problem import Problem
@@ -33,7 +33,7 @@ def validate(model: type[M], front: FrontMatter, **given: Any) -> tuple[M | None
 
 def _unknown_keys(front: FrontMatter, keys: list[str]) -> Iterator[Problem]:
     strangers = (key for key, _ in front.root.entries() if key.text not in keys)
-    for key in islice(strangers, MOST_PROBLEMS):
+    for key in islice(strangers, MAX_PROBLEMS):
         message, hint = unknown(key.text, keys)
         yield front.problem(message, key, hint=hint)
 

@@ -7,7 +7,7 @@ import click
 
 from forge.bots.choice import find_bot
 from forge.bots.memory.models import (
-    MOST_MEMORIES,
+    MAX_MEMORIES,
     Forgotten,
     Match,
     Memory,
@@ -36,7 +36,7 @@ def memories() -> None:
 @click.option("--category", type=CATEGORIES, help="Only these.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, MOST_MEMORIES),
+    type=click.IntRange(1, MAX_MEMORIES),
     default=50,
     show_default=True,
     help="How many at most, newest first.",
@@ -164,7 +164,7 @@ def _find(client: Client, bot: str, given: str) -> str:
     where = _where(client, bot)
     if is_id(given):
         return f"{where}/{given}"
-    known = client.pages(where, Memory, MOST_MEMORIES)
+    known = client.pages(where, Memory, MAX_MEMORIES)
     listed_by = f"bots memories list {clean(bot)}"
     found = choose(given, "memory", known, lambda one: one.id, many="memories", listed_by=listed_by)
     return f"{where}/{found.id}"

@@ -13,11 +13,11 @@ from forge.llm.messages import said as user_said
 from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 
-MOST_FACTS = 20
-MOST_READ = 60_000
+MAX_FACTS = 20
+MAX_READ = 60_000
 """Characters of a conversation; of a longer one the end."""
-MOST_OF_ONE = 8_000
-MOST_OUTPUT = 4_000
+MAX_ONE = 8_000
+MAX_OUTPUT = 4_000
 
 SYSTEM = """\
 You keep the long-term memory of an assistant. You are shown a stretch of a conversation between a person and the \
@@ -74,7 +74,7 @@ class Extraction(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    facts: list[ExtractedFact] = Field(max_length=MOST_FACTS)
+    facts: list[ExtractedFact] = Field(max_length=MAX_FACTS)
 
 
 async def extract(
@@ -92,7 +92,7 @@ async def extract(
     prompt = Prompt(
         system=SYSTEM,
         messages=[user_said(_shown(said, known))],
-        max_output=MOST_OUTPUT,
+        max_output=MAX_OUTPUT,
         temperature=0.0,
     )
     found = await gateway.ask(spender, role, prompt, Extraction, model=model)
@@ -107,10 +107,10 @@ def _shown(said: Sequence[tuple[Speaker, str]], known: Sequence[str]) -> str:
 
 def _conversation(said: Sequence[tuple[Speaker, str]]) -> str:
     shown: list[str] = []
-    left = MOST_READ
+    left = MAX_READ
     for speaker, text in reversed(said):
         name = "person" if speaker is Speaker.USER else "assistant"
-        one = f'<message from="{name}">\n{_plain(text, MOST_OF_ONE)}\n</message>'
+        one = f'<message from="{name}">\n{_plain(text, MAX_ONE)}\n</message>'
         left -= len(one)
         if left < 0 and shown:
             break

@@ -7,7 +7,7 @@ from datetime import datetime
 from forge.bots.chat.store import find_session
 from forge.bots.memory import store
 from forge.bots.memory.extraction import PreparedFact
-from forge.bots.memory.models import MOST_MEMORIES, Memory, MemoryCategory
+from forge.bots.memory.models import MAX_MEMORIES, Memory, MemoryCategory
 from forge.bots.memory.sameness import Wording, is_about, says_the_same
 from forge.bots.memory.store import Embedding, Known
 from forge.bots.memory.vectors import pack, similarities
@@ -106,7 +106,7 @@ class Keeping:
 
     async def _make_room(self) -> bool:
         """Whether there is any: only what came from conversations goes for something new."""
-        if await store.count(self._tx, self._bot_id) < MOST_MEMORIES:
+        if await store.count(self._tx, self._bot_id) < MAX_MEMORIES:
             return True
         gone = await store.delete_weakest(self._tx, self._bot_id, 1)
         self._known = [known for known in self._known if known.id not in gone]

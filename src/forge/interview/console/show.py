@@ -21,7 +21,7 @@ from forge.terminal.output import dot, key_values, table, words
 from forge.terminal.text import ago, clean
 
 FAINT = "bright_black"
-MOST_OF_CELL = 60
+MAX_CELL = 60
 
 
 def question(view: SessionView) -> Text:
@@ -219,9 +219,7 @@ def drafts_table(drafts: Sequence[DraftSummary]) -> Table:
 
 
 def draft_title(draft: DraftSummary) -> str:
-    return shortened(
-        one_line(draft.initial_description or draft.name or "without a description"), MOST_OF_CELL
-    )
+    return shortened(one_line(draft.initial_description or draft.name or "without a description"), MAX_CELL)
 
 
 def memory_table(entries: Iterable[MemoryEntry]) -> Table:

@@ -1,24 +1,24 @@
 """Questions about the skills a bot takes from the library."""
 
-from forge.interview.config import MOST_SKILLS, Fields, SkillRequest
+from forge.interview.config import MAX_SKILLS, Fields, SkillRequest
 from forge.interview.guide.questions import Choice, Place, ask
 from forge.interview.state import Asked, State
 from forge.interview.wording import listed
 from forge.skills.models import SkillOffer
 
-MOST_ALONE = 3
-MOST_TOGETHER = 5
+MAX_ALONE = 3
+MAX_TOGETHER = 5
 
 
 def ask_skills(place: Place, state: State) -> Asked | None:
     """Nothing is asked when there is nothing to choose from."""
-    offers = state.facts.skills[:MOST_TOGETHER]
+    offers = state.facts.skills[:MAX_TOGETHER]
     if not offers:
         return None
     together = [_together(offers)] if len(offers) > 1 else []
     choices = [
         *together,
-        *(_alone(offer) for offer in offers[:MOST_ALONE]),
+        *(_alone(offer) for offer in offers[:MAX_ALONE]),
         Choice(
             "none",
             "None for now",
@@ -40,8 +40,8 @@ def ask_other_skills(place: Place, state: State) -> Asked | None:
             Choice(
                 offer.name, f"Add {offer.name}", offer.reason, Fields(skills=[*has, SkillRequest.of(offer)])
             )
-            for offer in offers[:MOST_ALONE]
-            if len(has) < MOST_SKILLS
+            for offer in offers[:MAX_ALONE]
+            if len(has) < MAX_SKILLS
         ),
         *(
             [

@@ -2,7 +2,7 @@
 
 from forge.interview.categories import Known, defaults_for
 from forge.interview.completing import for_audience, purpose_text
-from forge.interview.config import MOST_OF_PASSAGE, Fields
+from forge.interview.config import MAX_PASSAGE, Fields
 from forge.interview.guide.questions import Choice, Place, ask, clarify, first_of
 from forge.interview.naming import names_for
 from forge.interview.phases import Mode
@@ -140,4 +140,4 @@ def ask_other_purpose(place: Place, state: State) -> Asked:
 
 
 def _purpose(now: str, more: str) -> Fields:
-    return Fields(purpose=f"{shortened(now, MOST_OF_PASSAGE - len(more) - 1)} {more}")
+    return Fields(purpose=f"{shortened(now, MAX_PASSAGE - len(more) - 1)} {more}")

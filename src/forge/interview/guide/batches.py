@@ -8,7 +8,7 @@ from forge.interview.phases import Phase, is_before
 from forge.interview.state import Asked, State
 from forge.interview.variations import VARIATIONS, variant_of
 
-MOST_CHOICES = 4
+MAX_CHOICES = 4
 
 
 def next_of_batch(state: State) -> Asked | None:
@@ -27,7 +27,7 @@ def _ask_variant(state: State, number: int) -> Asked:
     used = {one.difference for one in others}
     unused = [variation for variation in VARIATIONS if variation.difference not in used]
     choices: list[Choice] = []
-    for variation in unused[:MOST_CHOICES]:
+    for variation in unused[:MAX_CHOICES]:
         variant = variant_of(variation, name, others, state.facts.bot_names)
         reason = f"{variation.reason} It would be called “{variant.name}”."
         patch = Fields(variants=[*others, variant])

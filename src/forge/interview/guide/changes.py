@@ -6,16 +6,16 @@ from forge.interview.guide.abilities import ask_other_skills
 from forge.interview.guide.basics import ask_name, ask_other_purpose
 from forge.interview.guide.personality import ask_boundaries, ask_tone, ask_traits
 from forge.interview.guide.questions import Choice, Place, ask, first_of
-from forge.interview.guide.rounds import MOST_ROUNDS, last_round, what_topic
+from forge.interview.guide.rounds import MAX_ROUNDS, last_round, what_topic
 from forge.interview.guide.running import ask_creativity, ask_model
 from forge.interview.guide.topics import Topic, field_of
 from forge.interview.parts import Part, part_in
 from forge.interview.phases import Phase
 from forge.interview.state import Asked, Speaker, State
-from forge.interview.turns import MOST_OF_LABEL, AskQuestion, QuestionOption, ShowPreview
+from forge.interview.turns import MAX_LABEL, AskQuestion, QuestionOption, ShowPreview
 from forge.interview.wording import listed, one_line, shortened
 
-MOST_CHOICES = 5
+MAX_CHOICES = 5
 CURRENT = "current"
 
 _TOPICS = {
@@ -52,7 +52,7 @@ def next_of_change(state: State) -> Asked | None:
             continue
         if asked := _QUESTIONS[topic](Place(state.mode, topic.phase, name), state):
             return _with_current(asked, topic, state)
-    return _ask_what(state, now.number + 1) if now.number < MOST_ROUNDS else None
+    return _ask_what(state, now.number + 1) if now.number < MAX_ROUNDS else None
 
 
 def _ask_what(state: State, number: int) -> Asked:
@@ -102,10 +102,10 @@ def _with_current(asked: Asked, topic: Topic, state: State) -> Asked:
         (option, patch)
         for option, patch in zip(asked.turn.options, asked.patches, strict=True)
         if option.id != "keep" and known.merged(patch) != known
-    ][: MOST_CHOICES - 1]
+    ][: MAX_CHOICES - 1]
     keep = QuestionOption(
         id="keep",
-        label=shortened(f"Keep it: {_current(topic, known)}", MOST_OF_LABEL),
+        label=shortened(f"Keep it: {_current(topic, known)}", MAX_LABEL),
         reason="It is so now.",
     )
     return asked.model_copy(

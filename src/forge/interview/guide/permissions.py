@@ -10,7 +10,7 @@ from forge.skills.capabilities import MEANINGS, suggest_capabilities
 from forge.skills.command_words import scope_words
 from forge.skills.models import Capability, Scope
 
-MOST_ALONE = 3
+MAX_ALONE = 3
 _COMMON = (Capability.READ_FILE, Capability.HTTP_GET)
 
 
@@ -29,7 +29,7 @@ def ask_capabilities(state: State, topic: str) -> Asked:
             f"{suggested.get(capability, 'Often needed.')} {MEANINGS[capability].allows}",
             Fields(capabilities=[capability]),
         )
-        for capability in list(singles)[:MOST_ALONE]
+        for capability in list(singles)[:MAX_ALONE]
     ]
     together = [_together(list(suggested))] if len(suggested) > 1 else []
     choices = [*together, *alone, none] if suggested else [none, *alone]

@@ -8,7 +8,7 @@ from forge.interview.phases import Mode
 from forge.interview.state import Asked, State
 from forge.interview.wording import capitalised, listed, words
 
-MOST_TONES = 5
+MAX_TONES = 5
 
 TONES = {
     "direct": ("Direct", "short, to the point, no small talk", "quick tasks and busy people"),
@@ -167,7 +167,7 @@ def ask_tone(place: Place, state: State) -> Asked:
     usual = defaults_for(purpose).tone
     wanted = tone_in(state.description if state.mode is Mode.RECONFIGURE else state.config.description or "")
     first = [usual] if wanted is None else [wanted[1], usual]
-    tones = list(dict.fromkeys([*first, *_OTHERS[kind_of(purpose)]]))[:MOST_TONES]
+    tones = list(dict.fromkeys([*first, *_OTHERS[kind_of(purpose)]]))[:MAX_TONES]
     choices = [_tone_choice(tone, _why_tone(tone, usual, wanted, purpose)) for tone in tones]
     return ask(place, "How should it talk?", choices, free="tone")
 

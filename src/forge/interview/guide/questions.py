@@ -7,9 +7,9 @@ from forge.interview.config import NOTHING, Fields
 from forge.interview.phases import Mode, Phase, phase_label
 from forge.interview.state import Asked, Speaker
 from forge.interview.turns import (
-    MOST_OF_ID,
-    MOST_OF_LABEL,
-    MOST_OF_REASON,
+    MAX_ID,
+    MAX_LABEL,
+    MAX_REASON,
     AskQuestion,
     Clarify,
     QuestionOption,
@@ -40,9 +40,9 @@ def ask(place: Place, question: str, choices: Sequence[Choice], *, free: str | N
         question=question,
         options=[
             QuestionOption(
-                id=choice.id[:MOST_OF_ID],
-                label=shortened(choice.label, MOST_OF_LABEL),
-                reason=shortened(choice.reason, MOST_OF_REASON),
+                id=choice.id[:MAX_ID],
+                label=shortened(choice.label, MAX_LABEL),
+                reason=shortened(choice.reason, MAX_REASON),
             )
             for choice in choices
         ],

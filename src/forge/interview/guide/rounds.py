@@ -7,7 +7,7 @@ from forge.interview.parts import Part, part_in
 from forge.interview.state import Exchange, State
 from forge.interview.turns import AskQuestion
 
-MOST_ROUNDS = 8
+MAX_ROUNDS = 8
 WHAT = "what"
 
 

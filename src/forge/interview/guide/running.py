@@ -6,7 +6,7 @@ from forge.interview.guide.questions import Choice, Place, ask, first_of
 from forge.interview.state import Asked, ModelOffer, State
 from forge.interview.turns import FEWEST_OPTIONS
 
-MOST_MODELS = 4
+MAX_MODELS = 4
 LONG_ANSWERS = 8192
 
 CREATIVITY = {
@@ -32,7 +32,7 @@ LENGTHS = {
 def ask_model(place: Place, state: State) -> Asked:
     offers = [offer for offer in state.facts.models if offer.ref != DEFAULT_MODEL]
     usable_first = sorted(offers, key=lambda offer: not offer.has_key)
-    choices = [_default(state), *(_model_choice(offer) for offer in usable_first)][:MOST_MODELS]
+    choices = [_default(state), *(_model_choice(offer) for offer in usable_first)][:MAX_MODELS]
     if len(choices) < FEWEST_OPTIONS:
         choices.append(
             Choice(

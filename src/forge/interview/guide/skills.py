@@ -1,11 +1,11 @@
 """The interview about a skill: what it does, when it is used, how it works, and what it may do."""
 
 from forge.interview.completing import KIND_NAMES
-from forge.interview.config import MOST_OF_PASSAGE, Fields
+from forge.interview.config import MAX_PASSAGE, Fields
 from forge.interview.guide.basics import ask_purpose
 from forge.interview.guide.permissions import ask_capabilities, next_capability
 from forge.interview.guide.questions import Choice, Place, ask, first_of
-from forge.interview.guide.rounds import MOST_ROUNDS, last_round, what_topic
+from forge.interview.guide.rounds import MAX_ROUNDS, last_round, what_topic
 from forge.interview.guide.topics import asked_topics
 from forge.interview.naming import skill_names_for, subjects_of
 from forge.interview.parts import Part
@@ -69,7 +69,7 @@ def next_of_existing(state: State) -> Asked | None:
         is_idle = topic == "capabilities" and state.config.kind is SkillKind.PROMPT
         if name not in now.asked and not is_idle:
             return _QUESTIONS[topic](state, name)
-    return _ask_what(state, now.number + 1) if now.number < MOST_ROUNDS else None
+    return _ask_what(state, now.number + 1) if now.number < MAX_ROUNDS else None
 
 
 def _ask_what(state: State, number: int) -> Asked:
@@ -85,7 +85,7 @@ def _ask_what(state: State, number: int) -> Asked:
         question = "What should change?"
         if says_something(state.description):
             said = shortened(one_line(state.description), 120)
-            steps = Fields(steps=shortened(cleaned(state.description), MOST_OF_PASSAGE))
+            steps = Fields(steps=shortened(cleaned(state.description), MAX_PASSAGE))
             choices = [
                 Choice("said", f"What you said: “{said}”", "The instructions are changed that way.", steps),
                 *choices,

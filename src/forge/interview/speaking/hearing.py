@@ -3,15 +3,15 @@
 import re
 from dataclasses import dataclass
 
-from forge.interview.categories import MOST_OF_CUSTOM, Custom, Known, Purpose
+from forge.interview.categories import MAX_CUSTOM, Custom, Known, Purpose
 from forge.interview.completing import preview_of
 from forge.interview.config import NOTHING, Fields
 from forge.interview.naming import skill_slug
 from forge.interview.phases import Mode, Phase, is_before, phase_label
 from forge.interview.speaking.patches import FIELD_PHASES, fields_of
 from forge.interview.speaking.reply import (
-    MOST_OWN_OPTIONS,
-    MOST_QUESTION,
+    MAX_OWN_OPTIONS,
+    MAX_QUESTION,
     Action,
     ModelOption,
     ModelTurn,
@@ -19,8 +19,8 @@ from forge.interview.speaking.reply import (
 from forge.interview.state import Asked, Speaker, State
 from forge.interview.turns import (
     FEWEST_OPTIONS,
-    MOST_OF_LABEL,
-    MOST_OF_REASON,
+    MAX_LABEL,
+    MAX_REASON,
     AskQuestion,
     Clarify,
     QuestionOption,
@@ -92,7 +92,7 @@ def _purpose(state: State, said: str | None) -> Purpose | None:
     if said is None:
         return None
     name = re.sub(r"[\s-]+", "_", said.casefold())
-    found = Known(name) if name in set(Known) else Custom(custom=said[:MOST_OF_CUSTOM])
+    found = Known(name) if name in set(Known) else Custom(custom=said[:MAX_CUSTOM])
     return None if found == state.purpose else found
 
 
@@ -102,7 +102,7 @@ def _asked(state: State, turn: ModelTurn) -> Asked | None:
     if turn.action is Action.READY or phase is Phase.REVIEW:
         return None
     blank = Asked(
-        turn=Clarify(phase=phase, message=shortened(turn.said, MOST_QUESTION)),
+        turn=Clarify(phase=phase, message=shortened(turn.said, MAX_QUESTION)),
         topic=f"model:{len(state.exchanges)}",
         speaker=Speaker.MODEL,
         free=field,
@@ -142,10 +142,10 @@ def _question(state: State, turn: ModelTurn, blank: Asked) -> Asked:
     offered = _distinct([option for option in turn.options if not _is_other(option.label)])
     if len(offered) < FEWEST_OPTIONS:
         return blank
-    shown = offered[:MOST_OWN_OPTIONS]
+    shown = offered[:MAX_OWN_OPTIONS]
     question = AskQuestion(
         phase=blank.turn.phase,
-        question=shortened(turn.said, MOST_QUESTION),
+        question=shortened(turn.said, MAX_QUESTION),
         options=_options(state, shown, blank.free),
         allow_free_text=turn.allow_free_text or len(offered) < len(turn.options),
         phase_label=phase_label(state.mode, blank.turn.phase),
@@ -170,8 +170,8 @@ def _options(state: State, offered: list[ModelOption], field: str | None) -> lis
         wanted = skill_slug(option.label) or f"option-{number}"
         id_ = wanted if wanted not in taken else f"{wanted[:60]}-{number}"
         taken.add(id_)
-        label = shortened(option.label, MOST_OF_LABEL)
-        reason = shortened(option.reason or _reason(state, option, field), MOST_OF_REASON)
+        label = shortened(option.label, MAX_LABEL)
+        reason = shortened(option.reason or _reason(state, option, field), MAX_REASON)
         options.append(QuestionOption(id=id_, label=label, reason=reason))
     return options
 

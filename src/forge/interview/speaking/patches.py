@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from forge.bots.models import MAX_BOT_DESCRIPTION, MAX_NAME, MAX_TAG, MAX_TONE, MAX_TRAIT
 from forge.interview.config import (
     DEFAULT_MODEL,
-    MOST_OF_PASSAGE,
-    MOST_SKILLS,
-    MOST_VARIANTS,
+    MAX_PASSAGE,
+    MAX_SKILLS,
+    MAX_VARIANTS,
     Fields,
     SkillRequest,
     VariantFields,
@@ -52,10 +52,10 @@ FIELD_PHASES: dict[Mode, dict[str, Phase]] = {
 _LONGEST = {
     "description": MAX_BOT_DESCRIPTION,
     "tone": MAX_TONE,
-    "purpose": MOST_OF_PASSAGE,
-    "boundaries": MOST_OF_PASSAGE,
-    "trigger": MOST_OF_PASSAGE,
-    "steps": MOST_OF_PASSAGE,
+    "purpose": MAX_PASSAGE,
+    "boundaries": MAX_PASSAGE,
+    "trigger": MAX_PASSAGE,
+    "steps": MAX_PASSAGE,
 }
 _MOST = {"tags": (5, MAX_TAG), "traits": (8, MAX_TRAIT)}
 """How many of a list, and how long each."""
@@ -117,12 +117,10 @@ def _is_a_name(text: str) -> bool:
 def _variants(state: State, said: list[ModelVariant]) -> list[VariantFields]:
     """No more than are wanted, each with a name of its own."""
     variants: list[VariantFields] = []
-    for one in said[: state.basis.variants or MOST_VARIANTS]:
+    for one in said[: state.basis.variants or MAX_VARIANTS]:
         if _is_a_name(one.name):
             name = shortened(untaken(one.name, [other.name for other in variants]), MAX_NAME)
-            variants.append(
-                VariantFields(name=name, difference=shortened(one.difference or "", MOST_OF_PASSAGE))
-            )
+            variants.append(VariantFields(name=name, difference=shortened(one.difference or "", MAX_PASSAGE)))
     return variants
 
 
@@ -145,4 +143,4 @@ def _skills(state: State, names: list[str]) -> list[SkillRequest]:
     for offer in state.facts.skills:
         known.setdefault(offer.name, SkillRequest.of(offer))
     wanted = dict.fromkeys(found for name in names if (found := skill_slug(name)) and found != "none")
-    return [known.get(name) or SkillRequest(name=name) for name in wanted][:MOST_SKILLS]
+    return [known.get(name) or SkillRequest(name=name) for name in wanted][:MAX_SKILLS]

@@ -16,11 +16,11 @@ from forge.llm.messages import AssistantMessage, Text, UserMessage, said
 from forge.llm.models import Prompt
 from forge.skills.models import SKILL_MD
 
-MOST_OF_ONE = 4_000
+MAX_ONE = 4_000
 """Characters of a description, an answer or a file; of a longer one the beginning."""
 _TAG = re.compile(r"<(?=\s*[/!?A-Za-z])")
-MOST_IN_A_LIST = 30
-MOST_OUTPUT = 4_000
+MAX_IN_A_LIST = 30
+MAX_OUTPUT = 4_000
 
 
 def prompt_for(state: State) -> Prompt:
@@ -32,14 +32,14 @@ def prompt_for(state: State) -> Prompt:
         messages.append(said(framed("answer", exchange.label)))
     settled = len(messages) - 1
     messages.append(said(_now(state)))
-    return Prompt(system=SYSTEMS[state.mode], messages=messages, max_output=MOST_OUTPUT, settled=[settled])
+    return Prompt(system=SYSTEMS[state.mode], messages=messages, max_output=MAX_OUTPUT, settled=[settled])
 
 
-def framed(name: str, text: str, most: int = MOST_OF_ONE) -> str:
+def framed(name: str, text: str, most: int = MAX_ONE) -> str:
     return f"<{name}>\n{plain(text, most)}\n</{name}>"
 
 
-def plain(text: str, most: int = MOST_OF_ONE) -> str:
+def plain(text: str, most: int = MAX_ONE) -> str:
     """Nothing that was said can end its own frame. All else stays as it is: a model copies from it into settings."""
     cut = text if len(text) <= most else f"{text[:most]} […]"
     return _TAG.sub("&lt;", cut.strip())
@@ -89,7 +89,7 @@ def _facts(state: State) -> list[str]:
 
 
 def _listed(title: str, lines: list[str]) -> str:
-    shown = "\n".join(f"- {plain(' '.join(line.split()), 600)}" for line in lines[:MOST_IN_A_LIST])
+    shown = "\n".join(f"- {plain(' '.join(line.split()), 600)}" for line in lines[:MAX_IN_A_LIST])
     return f"{title}:\n{shown}" if shown else ""
 
 
@@ -114,7 +114,7 @@ def _now(state: State) -> str:
         f"Turns so far: {len(state.exchanges)}.",
         f"Questions answered: {state.question_count}; at least {budget.fewest}, at most {budget.most} in all.",
         f"It looks like: {plain(purpose_name(state.purpose))}.",
-        f"Known so far: {plain(known, 3 * MOST_OF_ONE)}",
+        f"Known so far: {plain(known, 3 * MAX_ONE)}",
         f"Still needed: {plain('; '.join(needed)) or 'nothing; ask only what makes it better'}.",
         *_set_aside(state),
     ]

@@ -13,10 +13,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from forge.interview.phases import Phase
 from forge.interview.wording import cleaned
 
-MOST_OWN_OPTIONS = 5
+MAX_OWN_OPTIONS = 5
 """Of the six a question may have: one is left for those that Forge adds."""
-MOST_NUMBER = 1e9
-MOST_QUESTION = 2_000
+MAX_NUMBER = 1e9
+MAX_QUESTION = 2_000
 
 
 class Action(StrEnum):
@@ -54,7 +54,7 @@ def _number(given: object) -> float | None:
         number = float(given)
     except (ValueError, OverflowError):
         return None
-    return number if abs(number) < MOST_NUMBER else None
+    return number if abs(number) < MAX_NUMBER else None
 
 
 def _whole_number(given: object) -> int | None:
@@ -85,7 +85,7 @@ def _options(given: object) -> object:
         return []
     options = [{"label": one} if isinstance(one, str) else one for one in cast("list[Any]", given)]
     labelled = [one for one in options if isinstance(one, ModelOption) or _has(one, "label")]
-    return labelled[: 2 * MOST_OWN_OPTIONS]
+    return labelled[: 2 * MAX_OWN_OPTIONS]
 
 
 def _has(given: object, name: str) -> bool:

@@ -18,12 +18,12 @@ from forge.skills.models import Capability, EntryName, Host, SkillCase, SkillFil
 from forge.skills.wasm.modules import PYTHON_MODULES
 from forge.skills.writing import SkillText, render_skill
 
-MOST_OUTPUT = 12_000
-MOST_BODY, MOST_SOURCE = 30_000, 60_000
-FEWEST_CASES, MOST_CASES = 1, 6
-MOST_NAMED = 10
+MAX_OUTPUT = 12_000
+MAX_BODY, MAX_SOURCE = 30_000, 60_000
+FEWEST_CASES, MAX_CASES = 1, 6
+MAX_NAMED = 10
 """Hosts, folders or names of one sort: what a person can be asked about in a sentence."""
-MOST_OF_FILE = 20_000
+MAX_FILE = 20_000
 """Characters of a wish, or of a file that is changed."""
 
 _COMMON = """\
@@ -105,7 +105,7 @@ class WrittenSkill(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     body: Annotated[str, BeforeValidator(_cleaned)] = Field(
-        min_length=1, max_length=MOST_BODY, description="SKILL.md below its front matter, in Markdown."
+        min_length=1, max_length=MAX_BODY, description="SKILL.md below its front matter, in Markdown."
     )
 
 
@@ -117,7 +117,7 @@ class Needed(BaseModel):
 
 
 Folder = Annotated[str, Field(pattern=r"^/\S*$", max_length=300)]
-Names = Annotated[list[EntryName], Field(max_length=MOST_NAMED)]
+Names = Annotated[list[EntryName], Field(max_length=MAX_NAMED)]
 
 
 class WrittenProgram(WrittenSkill):
@@ -125,11 +125,11 @@ class WrittenProgram(WrittenSkill):
 
     modules: ClassVar[frozenset[str]] = sys.stdlib_module_names
 
-    source: str = Field(min_length=1, max_length=MOST_SOURCE, description="The whole Python source.")
-    cases: list[SkillCase] = Field(min_length=FEWEST_CASES, max_length=MOST_CASES)
+    source: str = Field(min_length=1, max_length=MAX_SOURCE, description="The whole Python source.")
+    cases: list[SkillCase] = Field(min_length=FEWEST_CASES, max_length=MAX_CASES)
     capabilities: list[Needed] = Field(default=[], max_length=len(Capability))
-    hosts: list[Host] = Field(default=[], max_length=MOST_NAMED)
-    folders: list[Folder] = Field(default=[], max_length=MOST_NAMED)
+    hosts: list[Host] = Field(default=[], max_length=MAX_NAMED)
+    folders: list[Folder] = Field(default=[], max_length=MAX_NAMED)
     env: Names = []
     secrets: Names = []
     commands: Names = []
@@ -178,7 +178,7 @@ async def write_skill(
 ) -> tuple[SkillFiles, int]:
     """With what it cost. Raises what the gateway raises. Of a skill that is changed, the whole new one."""
     kind = request.skill_type
-    prompt = Prompt(system=SYSTEMS[kind], messages=[said(_shown(state, request))], max_output=MOST_OUTPUT)
+    prompt = Prompt(system=SYSTEMS[kind], messages=[said(_shown(state, request))], max_output=MAX_OUTPUT)
     written = await gateway.ask_with_bill(spender, Role.INTERVIEWER, prompt, _ANSWERS[kind])
     files = render_skill(_text(state, request, written.value), state.basis.skill_files)
     return files, written.cost_micros
@@ -215,14 +215,14 @@ def _shown(state: State, request: SkillBuildRequest) -> str:
     if request.capabilities is not None:
         allowed = ", ".join(request.capabilities) or "nothing"
         wish.append(f"What it may be allowed, and nothing else: {allowed}")
-    return "\n\n".join([framed("wish", "\n".join(wish), MOST_OF_FILE), *_present(state)])
+    return "\n\n".join([framed("wish", "\n".join(wish), MAX_FILE), *_present(state)])
 
 
 def _present(state: State) -> list[str]:
     files = state.basis.skill_files
     if files is None:
         return []
-    shown = [f"{path}\n{framed('file', text, MOST_OF_FILE)}" for path, text in sorted(files.files.items())]
+    shown = [f"{path}\n{framed('file', text, MAX_FILE)}" for path, text in sorted(files.files.items())]
     return ["The skill as it is now. Change what the wish says and keep the rest:", *shown]
 
 

@@ -7,7 +7,7 @@ from forge.bots.files.soul import SECTIONS
 from forge.interview.assembly.sections import read_section
 from forge.interview.config import BuilderConfig, PersonalityConfig
 from forge.interview.speaking.phrases import HONESTY, TONES, TRAITS, UNCLEAR
-from forge.interview.speaking.prompt import MOST_OF_ONE, framed, plain
+from forge.interview.speaking.prompt import MAX_ONE, framed, plain
 from forge.interview.state import State
 from forge.interview.turns import words_of
 from forge.interview.wording import cleaned, listed, one_line, sentence, words
@@ -18,8 +18,8 @@ from forge.llm.messages import StopReason, said
 from forge.llm.models import Prompt, Role
 from forge.llm.money import Spender
 
-MOST_OUTPUT = 3_000
-MOST_OF_TALK = 8_000
+MAX_OUTPUT = 3_000
+MAX_TALK = 8_000
 """Characters of the interview that are shown; of a longer one the end."""
 _FENCE = re.compile(r"\A\s*(`{3,})[^\n]*\n(.*?)\n\1\s*\Z", re.DOTALL)
 _FRONT = re.compile(r"\A\s*---[ \t]*\n.*?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -60,7 +60,7 @@ async def write_soul(
     gateway: Gateway, spender: Spender, state: State, config: BuilderConfig
 ) -> tuple[str, int]:
     """With what it cost. Raises what the gateway raises, and `AnswerUnusable` when there is no whole text to be had."""
-    prompt = Prompt(system=SYSTEM, messages=[said(_shown(state, config))], max_output=MOST_OUTPUT)
+    prompt = Prompt(system=SYSTEM, messages=[said(_shown(state, config))], max_output=MAX_OUTPUT)
     reply = await gateway.call(spender, Role.INTERVIEWER, prompt)
     if reply.stop is not StopReason.END:
         raise AnswerUnusable(why_unusable(reply.stop, ["it is no text"]))
@@ -79,20 +79,20 @@ def _shown(state: State, config: BuilderConfig) -> str:
         f"Skills: {', '.join(skill.name for skill in config.skills) or 'none'}",
     ]
     parts = [
-        framed("settings", "\n".join(settings), 3 * MOST_OF_ONE),
+        framed("settings", "\n".join(settings), 3 * MAX_ONE),
         framed("description", state.description),
     ]
     if talk := _talk(state):
         parts.append(f"<interview>\n{talk}\n</interview>")
     if state.basis.old_soul is not None:
-        old = framed("soul", state.basis.old_soul, 3 * MOST_OF_ONE)
+        old = framed("soul", state.basis.old_soul, 3 * MAX_ONE)
         parts.append(f"What it is now; keep what still fits. Its other sections stay as they are:\n{old}")
     return "\n\n".join(parts)
 
 
 def _talk(state: State) -> str:
     shown: list[str] = []
-    left = MOST_OF_TALK
+    left = MAX_TALK
     for exchange in reversed(state.exchanges):
         one = f"{plain(words_of(exchange.asked.turn), 500)}\n  {plain(exchange.label, 1_000)}"
         left -= len(one)

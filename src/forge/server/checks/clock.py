@@ -12,7 +12,7 @@ from forge.terminal.text import duration
 
 FIRST_YEAR = 2026
 """No Forge is older."""
-MOST_SKEW = timedelta(seconds=5)
+MAX_SKEW = timedelta(seconds=5)
 _SET = "Set the clock: timedatectl set-ntp true"
 
 
@@ -21,7 +21,7 @@ def check_clock(situation: Situation) -> Check:
         return bad("clock", f"it says {now():%Y-%m-%d %H:%M} UTC", _SET)
     skews = _skews(situation)
     for whose, skew in skews:
-        if abs(skew) > MOST_SKEW:
+        if abs(skew) > MAX_SKEW:
             way = "ahead of" if skew > timedelta(0) else "behind"
             finding = f"the {whose}'s clock is {duration(abs(skew))} {way} this machine's"
             return warn("clock", finding, f"{_SET} (here and there)")

@@ -7,10 +7,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from forge.kernel.text import NO_NUL, whole_characters
 from forge.outgoing.models import MAX_URL, Method
 from forge.outgoing.target import read_url
-from forge.skills.host.own_folder import MOST_TEXT
+from forge.skills.host.own_folder import MAX_TEXT
 from forge.skills.models import Capability
 
-MOST_RECALLED = 20
+MAX_RECALLED = 20
 
 Text = Annotated[str, AfterValidator(whole_characters)]
 Key = Annotated[str, Field(min_length=1, max_length=200), NO_NUL, AfterValidator(whole_characters)]
@@ -105,7 +105,7 @@ class Env(Arguments):
 
 class Memory(Arguments):
     query: Annotated[Text, Field(min_length=1, max_length=2000)]
-    limit: Annotated[int, Field(ge=1, le=MOST_RECALLED)] = 5
+    limit: Annotated[int, Field(ge=1, le=MAX_RECALLED)] = 5
 
     @property
     def needs(self) -> Capability:
@@ -129,7 +129,7 @@ class ListFiles(ReadFile):
 
 
 class WriteFile(ReadFile):
-    text: Annotated[Text, Field(max_length=MOST_TEXT)]
+    text: Annotated[Text, Field(max_length=MAX_TEXT)]
 
     @property
     def needs(self) -> Capability:

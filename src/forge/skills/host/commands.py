@@ -17,7 +17,7 @@ from forge.skills.models import Scope
 
 WITH_INPUT = ("sh", "-c", 'exec "$@" <"$0"')
 """Followed by a file and a command: the file becomes its standard input, and nothing stays in between."""
-MOST_OUTPUT = 200_000
+MAX_OUTPUT = 200_000
 
 ENDS = {
     End.TIMEOUT: "It did not end in time.",
@@ -73,7 +73,7 @@ def limits_for(seconds: float, memory_bytes: int = 256 << 20) -> Limits:
         open_files=256,
         cpu_s=max(1, round(seconds)),
         tmp_bytes=64 << 20,
-        stdout_bytes=MOST_OUTPUT,
+        stdout_bytes=MAX_OUTPUT,
         stderr_bytes=20_000,
     )
 

@@ -9,15 +9,15 @@ from pydantic import JsonValue
 from forge.skills.execution import HostError
 from forge.skills.host.advice import how_to_grant
 from forge.skills.host.arguments import ListFiles, ReadFile, WriteFile
-from forge.skills.host.own_folder import MOST_TEXT, open_root
+from forge.skills.host.own_folder import MAX_TEXT, open_root
 from forge.skills.host.parts import Running
 from forge.skills.models import Scope
 from forge.workspace.entries import EntryKind
 from forge.workspace.files import Files
 from forge.workspace.quota import Quota
 
-MOST_NAMES = 5000
-_ROOT_QUOTA = Quota(files=math.inf, total_bytes=math.inf, file_bytes=MOST_TEXT)
+MAX_NAMES = 5000
+_ROOT_QUOTA = Quota(files=math.inf, total_bytes=math.inf, file_bytes=MAX_TEXT)
 """How much a folder of somebody else holds is not for us to say."""
 
 
@@ -40,8 +40,8 @@ async def list_names(running: Running, scope: Scope, given: ListFiles) -> JsonVa
     def work() -> list[JsonValue]:
         files, path = _find(running, scope, given)
         found = files.list(path)
-        if len(found) > MOST_NAMES:
-            raise HostError(f"There are more than {MOST_NAMES:,} names in {given.path!r}.")
+        if len(found) > MAX_NAMES:
+            raise HostError(f"There are more than {MAX_NAMES:,} names in {given.path!r}.")
         return [f"{entry.name}/" if entry.kind is EntryKind.DIR else entry.name for entry in found]
 
     return await asyncio.to_thread(work)
@@ -49,9 +49,9 @@ async def list_names(running: Running, scope: Scope, given: ListFiles) -> JsonVa
 
 def _read(running: Running, scope: Scope, given: ReadFile) -> str:
     files, path = _find(running, scope, given)
-    content = files.read(path, limit=MOST_TEXT)
+    content = files.read(path, limit=MAX_TEXT)
     if content.hash is None:
-        raise HostError(f"{given.path!r} has more than {MOST_TEXT >> 20} MB.")
+        raise HostError(f"{given.path!r} has more than {MAX_TEXT >> 20} MB.")
     try:
         return content.data.decode()
     except UnicodeDecodeError as error:

@@ -23,7 +23,7 @@ from forge.skills.host.own_folder import OwnFolder
 from forge.skills.host.parts import HostParts, Invocation, Running
 from forge.skills.models import Capability, Scope
 
-MOST_CALLS = 1000
+MAX_CALLS = 1000
 """Of one run, without its lines for the log."""
 
 OUT_OF_TIME = "The run is out of time."
@@ -126,8 +126,8 @@ class Host:
             self._used[Capability.LOG] += 1
             return
         self._calls += 1
-        if self._calls > MOST_CALLS:
-            raise HostError(f"A run may ask {MOST_CALLS:,} times; this one has.")
+        if self._calls > MAX_CALLS:
+            raise HostError(f"A run may ask {MAX_CALLS:,} times; this one has.")
 
     async def _check_granted(self, given: Arguments) -> Scope:
         needs = given.needs

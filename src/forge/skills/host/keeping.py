@@ -11,10 +11,10 @@ from forge.skills.host.arguments import Keys, OneKey, SetKey
 from forge.skills.host.parts import Running
 from forge.skills.models import Scope
 
-MOST_KEYS = 500
-MOST_VALUE = 64_000
+MAX_KEYS = 500
+MAX_VALUE = 64_000
 """Bytes of JSON."""
-MOST_TOGETHER = 1_000_000
+MAX_TOGETHER = 1_000_000
 """Keys and values."""
 
 
@@ -26,16 +26,16 @@ async def get(running: Running, _: Scope, given: OneKey) -> JsonValue:
 
 async def put(running: Running, _: Scope, given: SetKey) -> JsonValue:
     value = _written(given.value)
-    if len(value) > MOST_VALUE:
-        raise HostError(f"A value has {MOST_VALUE:,} bytes at most; this one has {len(value):,}.")
+    if len(value) > MAX_VALUE:
+        raise HostError(f"A value has {MAX_VALUE:,} bytes at most; this one has {len(value):,}.")
     whose = _whose(running)
     async with running.parts.database.begin() as tx:
         await kv.lock(tx, whose)
         kept = await kv.measure(tx, whose, without=given.key)
-        if kept.keys >= MOST_KEYS:
-            raise HostError(f"A skill keeps {MOST_KEYS} keys at most: delete some first.")
-        if kept.characters + len(given.key) + len(value) > MOST_TOGETHER:
-            raise HostError(f"A skill keeps {MOST_TOGETHER:,} bytes at most: delete some keys first.")
+        if kept.keys >= MAX_KEYS:
+            raise HostError(f"A skill keeps {MAX_KEYS} keys at most: delete some first.")
+        if kept.characters + len(given.key) + len(value) > MAX_TOGETHER:
+            raise HostError(f"A skill keeps {MAX_TOGETHER:,} bytes at most: delete some keys first.")
         await kv.upsert(tx, whose, given.key, value)
     return None
 

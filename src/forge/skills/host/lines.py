@@ -9,8 +9,8 @@ from forge.skills.execution import LogLine
 from forge.skills.host.hiding import Hidden
 from forge.telemetry.redaction import redact
 
-MOST_LINES = 200
-MOST_CHARACTERS = 2000
+MAX_LINES = 200
+MAX_CHARACTERS = 2000
 LEVELS = ("debug", "info", "warn", "error")
 
 
@@ -21,7 +21,7 @@ class Lines:
         self._left_out = 0
 
     def add(self, level: str, message: JsonValue) -> None:
-        if len(self._kept) == MOST_LINES:
+        if len(self._kept) == MAX_LINES:
             self._left_out += 1
             return
         level = level if level in LEVELS else "info"
@@ -38,4 +38,4 @@ class Lines:
     def _fit(self, message: str) -> str:
         """Hidden before it is cut: a part of a secret would not be recognised."""
         text = self._hidden(storable(message))
-        return cut(redact(text[: 2 * MOST_CHARACTERS]), MOST_CHARACTERS)
+        return cut(redact(text[: 2 * MAX_CHARACTERS]), MAX_CHARACTERS)

@@ -12,9 +12,9 @@ from forge.workspace.errors import QuotaExceeded
 from forge.workspace.files import Files
 from forge.workspace.quota import Quota
 
-MOST_BYTES = 16 << 20
-MOST_FILES = 2000
-MOST_TEXT = 1 << 20
+MAX_BYTES = 16 << 20
+MAX_FILES = 2000
+MAX_TEXT = 1 << 20
 """Of one file that is read or written through the host."""
 
 
@@ -37,7 +37,7 @@ class OwnFolder:
 
     @cached_property
     def files(self) -> Files:
-        quota = Quota(files=MOST_FILES, total_bytes=MOST_BYTES, file_bytes=MOST_TEXT)
+        quota = Quota(files=MAX_FILES, total_bytes=MAX_BYTES, file_bytes=MAX_TEXT)
         return Files(self.path, quota=quota, private=True)
 
     def remove(self) -> None:
@@ -54,10 +54,10 @@ class OwnFolder:
         for seen in walk((self.path,), since=0.0):
             files += seen.files
             size += seen.bytes
-            if files > MOST_FILES or size > MOST_BYTES or seen.is_closed:
+            if files > MAX_FILES or size > MAX_BYTES or seen.is_closed:
                 raise QuotaExceeded(
-                    f"The folder of the skill {self._skill} is full: it may hold {MOST_FILES:,} files and "
-                    f"{MOST_BYTES >> 20} MB.",
+                    f"The folder of the skill {self._skill} is full: it may hold {MAX_FILES:,} files and "
+                    f"{MAX_BYTES >> 20} MB.",
                     hint=f"Delete what is not needed in {self.path}",
                 )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from forge.kernel.hashing import hash_bytes, hash_text
 from forge.workspace.files import write_atomically
 
-MOST_ARCHIVE_BYTES = 512 << 20
+MAX_ARCHIVE_BYTES = 512 << 20
 _ARCHIVES = "archives"
 
 
@@ -37,7 +37,7 @@ class Cache:
         kept = [(path.stat(), path) for path in (self._folder / _ARCHIVES).glob("*.zip")]
         size = sum(status.st_size for status, _ in kept)
         for status, path in sorted(kept, key=lambda each: each[0].st_mtime_ns):
-            if size <= MOST_ARCHIVE_BYTES:
+            if size <= MAX_ARCHIVE_BYTES:
                 break
             path.unlink(missing_ok=True)
             size -= status.st_size

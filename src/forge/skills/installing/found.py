@@ -13,7 +13,7 @@ from forge.workspace.paths import fold
 
 OTHER_SPELLING = "skill.md"
 """The standard's own reader takes it too. It gets its proper name."""
-MOST_SKILLS = 5000
+MAX_SKILLS = 5000
 _NAMED_ONCE = 5
 """How many of several files are named when all have the same problem."""
 

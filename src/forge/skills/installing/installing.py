@@ -22,7 +22,7 @@ from forge.skills.models import SKILL_MD, SkillProblem
 from forge.skills.relations.needs import Need, needs_of
 from forge.skills.sources import FolderSource, GitSource, Origin, RegistrySource, ZipSource
 
-MOST_NEEDED = 50
+MAX_NEEDED = 50
 """Of what comes along because a skill depends on it."""
 
 
@@ -90,7 +90,7 @@ class Installing:
             parcel = wanted.pop()
             found[parcel.offer.name] = await asyncio.to_thread(_from_parcel, parcel)
             for need in needs_of(parcel.offer.dependencies):
-                if need.name in found or len(found) + len(wanted) > MOST_NEEDED:
+                if need.name in found or len(found) + len(wanted) > MAX_NEEDED:
                     continue
                 if await self._has(need):
                     continue

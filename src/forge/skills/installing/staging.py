@@ -25,7 +25,7 @@ from forge.skills.models import SkillProblem
 from forge.skills.sources import Origin
 
 KEPT = timedelta(hours=1)
-MOST_STAGES = 10
+MAX_STAGES = 10
 """Of one account; the oldest makes place."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -134,7 +134,7 @@ class Stages:
                 shutil.rmtree(path, ignore_errors=True)
             elif listed is not None and listed.account_id == account_id:
                 mine.append((listed.expires_at, path))
-        for _, path in sorted(mine)[: max(0, len(mine) - MOST_STAGES + 1)]:
+        for _, path in sorted(mine)[: max(0, len(mine) - MAX_STAGES + 1)]:
             shutil.rmtree(path, ignore_errors=True)
 
 

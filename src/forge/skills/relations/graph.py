@@ -11,7 +11,7 @@ from forge.skills.models import Capability, Manifest, Skill
 from forge.skills.relations.needs import Need, needs_of, parse_need
 from forge.skills.views import RelationView
 
-MOST_LEVELS = 3
+MAX_LEVELS = 3
 """Of parents above a skill."""
 
 Skills = Mapping[str, Skill]
@@ -220,14 +220,14 @@ def _parent_problems(name: str, skills: Skills) -> Iterator[str]:
 def _too_deep(name: str, skills: Skills) -> Iterator[str]:
     """One way up that is too long."""
     level: dict[str, list[str]] = {name: [name]}
-    for _ in range(MOST_LEVELS + 1):
+    for _ in range(MAX_LEVELS + 1):
         level = {
             parent: [*way, parent]
             for one, way in level.items()
             for parent in _leads_to(one, skills, _parents)
         }
     if way := next(iter(level.values()), None):
-        yield f"it inherits over more than {MOST_LEVELS} levels: {' → '.join(way)}."
+        yield f"it inherits over more than {MAX_LEVELS} levels: {' → '.join(way)}."
 
 
 def _nearest_first(name: str, skills: Skills) -> list[str]:

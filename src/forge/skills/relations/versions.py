@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import total_ordering
 
-MOST_RANGE = 200
+MAX_RANGE = 200
 """Characters."""
 
 _NUMBER = r"[0-9]{1,9}"
@@ -148,7 +148,7 @@ ANY = Range("*", (ALL,))
 
 def parse_range(text: str) -> Range | None:
     """None when it cannot be read."""
-    if len(text) > MOST_RANGE:
+    if len(text) > MAX_RANGE:
         return None
     found = [_alternative(part.strip()) for part in text.split("||")]
     stretches = tuple(stretch for stretch in found if stretch)

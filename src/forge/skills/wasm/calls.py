@@ -15,10 +15,10 @@ from forge.skills.wasm.components import ENTRY, first_line, new_linker, new_stor
 from forge.skills.wasm.frames import Message
 from forge.skills.wasm.meter import Meter
 
-MOST_OUTPUT = 4 << 20
-MOST_ARGUMENTS = 4 << 20
-MOST_RANDOM = 4096
-MOST_ERROR = 20_000
+MAX_OUTPUT = 4 << 20
+MAX_ARGUMENTS = 4 << 20
+MAX_RANDOM = 4096
+MAX_ERROR = 20_000
 KINDS = {"raised", "unusable", "output", "memory", "stack"}
 """How the runtimes of our own may say that a call failed. The others are seen from outside."""
 OUT_OF_STACK = "wasm trap: call stack exhausted"
@@ -97,8 +97,8 @@ class Caller:
     def _host(self, _store: object, op: str, args: str) -> model.Variant:
         if op == "random":
             return _ok(json.dumps(_random(args)))
-        if len(op) > 100 or len(args) > MOST_ARGUMENTS:
-            return _err(f"{op[:100]} was given more than {MOST_ARGUMENTS >> 20} MB")
+        if len(op) > 100 or len(args) > MAX_ARGUMENTS:
+            return _err(f"{op[:100]} was given more than {MAX_ARGUMENTS >> 20} MB")
         reply = self._ask(op, args)
         if "ok" in reply:
             return _ok(reply["ok"])
@@ -122,7 +122,7 @@ def _random(args: str) -> list[int]:
         asked = json.loads(args)["count"]
     except (ValueError, TypeError, KeyError):
         asked = 1
-    count = min(asked, MOST_RANDOM) if isinstance(asked, int) and asked > 0 else 1
+    count = min(asked, MAX_RANDOM) if isinstance(asked, int) and asked > 0 else 1
     drawn = os.urandom(4 * count)
     return [int.from_bytes(drawn[at : at + 4], "little") for at in range(0, len(drawn), 4)]
 
@@ -130,11 +130,11 @@ def _random(args: str) -> list[int]:
 def _answer(result: Any, *, is_ours: bool) -> Message:
     text: str = result.payload
     if result.tag == "ok":
-        if len(text) > MOST_OUTPUT:
-            return {"end": "output", "error": f"It gave more than {MOST_OUTPUT >> 20} MB."}
+        if len(text) > MAX_OUTPUT:
+            return {"end": "output", "error": f"It gave more than {MAX_OUTPUT >> 20} MB."}
         return {"end": "done", "output": text}
     if not is_ours:
-        return {"end": "raised", "error": text[:MOST_ERROR]}
+        return {"end": "raised", "error": text[:MAX_ERROR]}
     return _failure(text)
 
 
@@ -146,4 +146,4 @@ def _failure(text: str) -> Message:
     except (ValueError, TypeError, KeyError):
         kind, message, stack = "raised", text, ""
     error = f"{message}\n{stack}" if stack else message
-    return {"end": kind if kind in KINDS else "raised", "error": error[:MOST_ERROR]}
+    return {"end": kind if kind in KINDS else "raised", "error": error[:MAX_ERROR]}

@@ -26,8 +26,8 @@ from forge.skills.wasm.engine import compiled_name
 log = logging.getLogger(__name__)
 
 SUFFIX, PARTIAL = ".cwasm", ".partial"
-MOST_FILES = 50
-MOST_REFUSED = 1000
+MAX_FILES = 50
+MAX_REFUSED = 1000
 COMPILE_S = 60.0
 """For what others made. A runtime of ours takes as long as it takes."""
 OURS_S = 600.0
@@ -106,7 +106,7 @@ class CompiledFiles:
             case None:
                 self._known[name] = done.result()
             case Uncompilable() as refused:
-                if len(self._refused) >= MOST_REFUSED:
+                if len(self._refused) >= MAX_REFUSED:
                     self._refused.clear()
                 self._refused[name] = refused
             case _:
@@ -139,7 +139,7 @@ class CompiledFiles:
         partial.replace(path)
         self._broken.discard(path)
         by_age = sorted(self._folder.glob(f"*{SUFFIX}"), key=lambda one: one.stat().st_mtime)
-        for old in by_age[:-MOST_FILES]:
+        for old in by_age[:-MAX_FILES]:
             old.unlink(missing_ok=True)
         return path
 

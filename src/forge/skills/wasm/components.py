@@ -22,9 +22,9 @@ HARMLESS = (
 
 TRIAL_FUEL = 200_000_000
 TRIAL_MEMORY = 256 << 20
-MOST_TABLE_ELEMENTS = 1_000_000
-MOST_INSTANCES = 200
-MOST_TABLES = 100
+MAX_TABLE_ELEMENTS = 1_000_000
+MAX_INSTANCES = 200
+MAX_TABLES = 100
 OUR_MEMORIES, GIVEN_MEMORIES = 2, 1
 """A limit counts for each memory, so whoever could grow a second one has none. The runtime of JavaScript has a small one
 that no script can reach."""
@@ -45,7 +45,7 @@ def new_store(engine: Engine, fuel: int, memory_bytes: int, *, is_ours: bool) ->
     store.set_fuel(fuel)
     store.set_epoch_deadline(1)
     memories = OUR_MEMORIES if is_ours else GIVEN_MEMORIES
-    store.set_limits(memory_bytes, MOST_TABLE_ELEMENTS, MOST_INSTANCES, MOST_TABLES, memories)
+    store.set_limits(memory_bytes, MAX_TABLE_ELEMENTS, MAX_INSTANCES, MAX_TABLES, memories)
     store.set_wasi(WasiConfig())
     return store
 

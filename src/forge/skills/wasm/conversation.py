@@ -18,11 +18,11 @@ from forge.skills.execution import (
 )
 from forge.skills.wasm import frames
 from forge.skills.wasm.member import START_S, Gone, Member
-from forge.skills.wasm.texts import MOST_ASKED, MOST_VALUES, has_more_values, read_arguments, read_json
+from forge.skills.wasm.texts import MAX_ASKED, MAX_VALUES, has_more_values, read_arguments, read_json
 
 GRACE_S = 0.1
 """A worker stops a skill by itself; one that does not is killed this much later."""
-MOST_REPLY = 4 << 20
+MAX_REPLY = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ class Conversation:
 
     async def _serve(self, message: frames.Message, deadline: float) -> frames.Message:
         """What the host answers, as long as there is time. A host that does not end when it is told to is left behind."""
-        if has_more_values(message["args"], MOST_ASKED):
-            return {"err": f"{message['call']} was given more than {MOST_ASKED:,} values"}
+        if has_more_values(message["args"], MAX_ASKED):
+            return {"err": f"{message['call']} was given more than {MAX_ASKED:,} values"}
         arguments = read_arguments(message["args"])
         if arguments is None:
             return {"err": "the arguments are no JSON object"}
@@ -112,8 +112,8 @@ class Conversation:
         except HostRefusal as error:
             self._refusal = str(error)
             return {"stop": RunEnd.REFUSED}
-        if len(text) > MOST_REPLY:
-            return {"err": f"the answer has more than {MOST_REPLY >> 20} MB"}
+        if len(text) > MAX_REPLY:
+            return {"err": f"the answer has more than {MAX_REPLY >> 20} MB"}
         return {"ok": text}
 
     def _ended(self, message: frames.Message, limits: RunLimits) -> Ended:
@@ -131,8 +131,8 @@ class Conversation:
 
 
 def _read(ended: Ended, text: str) -> Ended:
-    if has_more_values(text, MOST_VALUES):
-        return replace(ended, end=RunEnd.OUTPUT, error=f"It gave more than {MOST_VALUES:,} values.")
+    if has_more_values(text, MAX_VALUES):
+        return replace(ended, end=RunEnd.OUTPUT, error=f"It gave more than {MAX_VALUES:,} values.")
     try:
         return replace(ended, output=read_json(text))
     except ValueError as error:

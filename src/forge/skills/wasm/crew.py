@@ -22,17 +22,17 @@ from forge.skills.wasm.runtimes import BUILT, COMPILED, runtimes
 
 log = logging.getLogger(__name__)
 
-FEWEST, MOST = 2, 8
-MOST_COMPONENT = MAX_ANY_BYTES
-MOST_SOURCE = 1 << 20
-MOST_CALLS = 10_000
+MIN_WORKERS, MAX_WORKERS = 2, 8
+MAX_COMPONENT = MAX_ANY_BYTES
+MAX_SOURCE = 1 << 20
+MAX_CALLS = 10_000
 """Then a process makes room for a new one: whatever little it leaks ends with it."""
 ATTEMPTS = 3
 
 
 class Crew:
     def __init__(self, cache_dir: Path, size: int | None = None) -> None:
-        self.size = size or min(MOST, max(FEWEST, os.cpu_count() or FEWEST))
+        self.size = size or min(MAX_WORKERS, max(MIN_WORKERS, os.cpu_count() or MIN_WORKERS))
         self.protections: frozenset[str] | None = None
         """What the workers are locked in with on this machine, beside WebAssembly itself; None before the first one."""
         self._files = CompiledFiles(cache_dir, BUILT / COMPILED)
@@ -65,8 +65,8 @@ class Crew:
 
     async def check(self, source: bytes) -> str | None:
         """Why this component cannot be a skill; None if it can."""
-        if len(source) > MOST_COMPONENT:
-            return f"It has more than {MOST_COMPONENT >> 20} MB."
+        if len(source) > MAX_COMPONENT:
+            return f"It has more than {MAX_COMPONENT >> 20} MB."
         try:
             await self._files.find(await asyncio.to_thread(Component.given, source))
         except Uncompilable as error:
@@ -115,7 +115,7 @@ class Crew:
             member.kill()
             raise
         finally:
-            if member.is_free and member.calls < MOST_CALLS:
+            if member.is_free and member.calls < MAX_CALLS:
                 self._idle.append(member)
             else:
                 member.kill()
@@ -152,13 +152,13 @@ async def _order(program: Program, input_json: str, limits: RunLimits) -> tuple[
     if len(input_json) > MAX_INPUT:
         raise Uncompilable(f"Its input has more than {MAX_INPUT >> 20} MB.")
     if program.language is Language.WASM:
-        if len(program.source) > MOST_COMPONENT:
-            raise Uncompilable(f"It has more than {MOST_COMPONENT >> 20} MB.")
+        if len(program.source) > MAX_COMPONENT:
+            raise Uncompilable(f"It has more than {MAX_COMPONENT >> 20} MB.")
         return Component.given(program.source), Order(
             (input_json,), limits, limits.memory_bytes, is_ours=False
         )
-    if len(program.source) > MOST_SOURCE:
-        raise Uncompilable(f"Its source has more than {MOST_SOURCE >> 20} MB.")
+    if len(program.source) > MAX_SOURCE:
+        raise Uncompilable(f"Its source has more than {MAX_SOURCE >> 20} MB.")
     try:
         source = program.source.decode()
     except UnicodeDecodeError as error:

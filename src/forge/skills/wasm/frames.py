@@ -5,7 +5,7 @@ import struct
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct("<I")
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """More than any message that keeps to the limits of texts."""
 
 Message = dict[str, Any]

@@ -17,7 +17,7 @@ from forge.skills.wasm.components import ENTRY, new_linker, new_store
 from forge.skills.wasm.engine import compiled_name, new_engine
 
 PAGE = 1 << 16
-MOST_PAGES = 4096
+MAX_PAGES = 4096
 FUEL = 10_000_000_000
 NOTHING = {"js": "function run(input) { return input }", "py": "def run(input): return input"}
 
@@ -39,7 +39,7 @@ def main(file: Path, folder: Path) -> dict[str, Any]:
         "engine": version("wasmtime"),
     }
     if file.stem == "py":
-        told["modules"] = json.loads(_call(engine, component, MODULES, MOST_PAGES * PAGE))
+        told["modules"] = json.loads(_call(engine, component, MODULES, MAX_PAGES * PAGE))
     return told
 
 
@@ -51,15 +51,15 @@ def _keep(folder: Path, name: str, code: bytes) -> None:
 
 
 def _least_pages(engine: Engine, component: model.Component, source: str) -> int:
-    too_few, enough = 0, MOST_PAGES
+    too_few, enough = 0, MAX_PAGES
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         if _works(engine, component, source, middle * PAGE):
             enough = middle
         else:
             too_few = middle
-    if enough == MOST_PAGES:
-        raise RuntimeError(f"it does not run in {MOST_PAGES * PAGE >> 20} MB")
+    if enough == MAX_PAGES:
+        raise RuntimeError(f"it does not run in {MAX_PAGES * PAGE >> 20} MB")
     return enough
 
 

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 START_S = 60.0
 """On a busy machine; a quiet one takes a fifth of a second."""
-MOST_SAID = 4000
+MAX_SAID = 4000
 
 
 class Gone(Exception):
@@ -69,7 +69,7 @@ class Member:
         pipe = cast("asyncio.StreamReader", self._process.stdout)
         try:
             length = frames.LENGTH.unpack(await pipe.readexactly(frames.LENGTH.size))[0]
-            if length > frames.MOST_BYTES:
+            if length > frames.MAX_BYTES:
                 self.kill()
                 raise Gone
             return frames.unpack(await pipe.readexactly(length))
@@ -83,7 +83,7 @@ class Member:
     async def bury(self) -> None:
         """Waits for the end of a process that was killed, or ended by itself; what it said last goes to the log."""
         pipe = cast("asyncio.StreamReader", self._process.stderr)
-        said = await pipe.read(MOST_SAID)
+        said = await pipe.read(MAX_SAID)
         await self.ended
         if said:
             log.warning("a worker of skills ended: %s", said.decode(errors="replace"))

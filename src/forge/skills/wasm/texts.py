@@ -9,9 +9,9 @@ from pydantic_core import from_json
 
 HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{300}")
 """What a number must have in it to be read as infinite."""
-MOST_VALUES = 100_000
+MAX_VALUES = 100_000
 """In what a skill gives. Reading is quick by the character and slow by the value, and everybody waits for it."""
-MOST_ASKED = 64_000
+MAX_ASKED = 64_000
 """In what it asks the host for; the largest value it may keep has fewer."""
 
 

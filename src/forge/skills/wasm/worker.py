@@ -21,7 +21,7 @@ from forge.skills.wasm.engine import new_engine
 from forge.skills.wasm.meter import Meter
 
 MEMORY_BYTES = 1 << 30
-MOST_LOADED = 8
+MAX_LOADED = 8
 
 
 IDLE_FUEL, IDLE_MEMORY, IDLE_S = 10_000_000_000, 256 << 20, 10.0
@@ -72,7 +72,7 @@ class Worker:
             component = model.Component.deserialize_file(self._engine, path)
             loaded = Loaded(component, self._idle_bytes(component) if is_ours else 0)
             self._loaded[path] = loaded
-            if len(self._loaded) > MOST_LOADED:
+            if len(self._loaded) > MAX_LOADED:
                 self._loaded.popitem(last=False)
         self._loaded.move_to_end(path)
         return loaded

@@ -14,7 +14,7 @@ from forge.tour.visit import PATIENCE_S, Visit
 
 WISH = "a bot that helps newcomers to find their way around"
 QUESTION = "What is real here, and what is not?"
-MOST_TURNS = 12
+MAX_TURNS = 12
 
 
 def make_bot(visit: Visit) -> str:
@@ -22,11 +22,11 @@ def make_bot(visit: Visit) -> str:
     visit.tell.line("we say", WISH)
     with visit.tell.waiting("Forge thinks"):
         view = _post(visit, "/builder/sessions", {"description": WISH, "speaker": "model"})
-    for _ in range(MOST_TURNS):
+    for _ in range(MAX_TURNS):
         if isinstance(view.turn, ReadyToAssemble):
             return _assemble(visit, view)
         view = _answer(visit, view)
-    raise Internal(f"The interview was not over after {MOST_TURNS} turns.")
+    raise Internal(f"The interview was not over after {MAX_TURNS} turns.")
 
 
 def _answer(visit: Visit, view: SessionView) -> SessionView:

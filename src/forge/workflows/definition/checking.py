@@ -28,7 +28,7 @@ from forge.workflows.definition.references import check_references
 from forge.workflows.definition.source import Fault, Path
 from forge.workflows.definition.triggers import check_triggers
 
-MOST_LOOPS = 10
+MAX_LOOPS = 10
 """In each other."""
 
 RESERVED = frozenset({"new", "read", "runs", "schema", "templates"})
@@ -124,10 +124,10 @@ def _too_deep(definition: Definition) -> Iterator[Fault]:
     around = {inner: step.id for _, step, loop in loops for inner in loop.body_steps}
     for index, step, _ in loops:
         depth, outer = 1, around.get(step.id)
-        while outer is not None and depth <= MOST_LOOPS:
+        while outer is not None and depth <= MAX_LOOPS:
             depth, outer = depth + 1, around.get(outer)
-        if depth > MOST_LOOPS and outer != step.id:
-            message = f"Loops are in each other more than {MOST_LOOPS} deep here."
+        if depth > MAX_LOOPS and outer != step.id:
+            message = f"Loops are in each other more than {MAX_LOOPS} deep here."
             yield Fault(("steps", index), message, "Move the inner ones into a workflow of their own.")
             return
 

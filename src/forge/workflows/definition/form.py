@@ -13,9 +13,9 @@ from forge.workflows.definition.leniency import loosen
 from forge.workflows.definition.mistakes import faults, path_of
 from forge.workflows.definition.models import Definition
 from forge.workflows.definition.notation import value_of
-from forge.workflows.definition.source import MOST_DEPTH, Fault, Path, Source
+from forge.workflows.definition.source import MAX_DEPTH, Fault, Path, Source
 
-_MOST_REPAIRS = 4
+_MAX_REPAIRS = 4
 
 
 def form_of(source: Source) -> tuple[Definition | None, list[Fault]]:
@@ -47,7 +47,7 @@ def is_json(data: object) -> bool:
         json.dumps(data, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return False
-    return _is_keyed_and_shallow(data, MOST_DEPTH)
+    return _is_keyed_and_shallow(data, MAX_DEPTH)
 
 
 def _is_keyed_and_shallow(data: Any, depth: int) -> bool:
@@ -80,7 +80,7 @@ def _unusable(node: Node, path: Path = ()) -> Fault | None:
 
 def _validated(data: dict[str, Any], source: Source) -> tuple[Definition | None, list[ErrorDetails]]:
     errors: list[ErrorDetails] = []
-    for _ in range(_MOST_REPAIRS):
+    for _ in range(_MAX_REPAIRS):
         try:
             return Definition.model_validate(data), []
         except ValidationError as error:

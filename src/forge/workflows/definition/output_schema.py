@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from forge.errors import Invalid
 from forge.kernel.text import cut
 
-MOST_FAULTS = 8
+MAX_FAULTS = 8
 LONGEST_FAULT = 300
 _FENCE = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 
@@ -74,7 +74,7 @@ class OutputSchema:
 
     def _faults(self, value: JsonValue) -> tuple[str, ...]:
         errors = [_told(error) for error in self._validator.iter_errors(value)]
-        return tuple(errors[:MOST_FAULTS])
+        return tuple(errors[:MAX_FAULTS])
 
 
 def repair(faults: Sequence[str]) -> str:

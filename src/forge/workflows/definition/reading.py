@@ -16,7 +16,7 @@ from forge.workflows.definition.place import Place
 from forge.workflows.definition.source import Source
 from forge.workflows.definition.writing import compose, write
 
-MOST_PROBLEMS = 100
+MAX_PROBLEMS = 100
 """Nobody reads more."""
 
 _BRACES = re.compile(r"(?:^|[:\-,\[])\s*\{\{")
@@ -53,7 +53,7 @@ def read_source(text: str) -> Read:
     if problem := unseen_text(text):
         places.append(_place(problem))
     places.sort(key=lambda place: (place.is_warning, place.line, place.column))
-    return Read(definition, places[:MOST_PROBLEMS], text)
+    return Read(definition, places[:MAX_PROBLEMS], text)
 
 
 def read_data(data: object) -> Read:

@@ -10,7 +10,7 @@ from forge.workflows.definition.place import Place
 
 Path = tuple[str | int, ...]
 
-MOST_DEPTH = 40
+MAX_DEPTH = 40
 """Of values in values."""
 
 
@@ -35,7 +35,7 @@ class Source:
     @classmethod
     def of(cls, text: str) -> "Source":
         """Raises NotYaml."""
-        root = read_yaml(text, MOST_DEPTH)
+        root = read_yaml(text, MAX_DEPTH)
         if root.shape is not Shape.MAPPING:
             raise NotYaml(
                 "A workflow is written as keys and values.", root.start, "Begin with a line `name: …`."

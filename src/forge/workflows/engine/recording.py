@@ -18,7 +18,7 @@ from forge.store.outage import survives_outage
 from forge.workflows import steps_store
 from forge.workflows.engine.rows import StepRow
 
-MOST = 200
+MAX_BATCH = 200
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Recorder:
 
     async def _write_all(self) -> None:
         while self._waiting:
-            batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+            batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
             try:
                 if len(batch) > 1:
                     await self._write_together(batch)

@@ -16,8 +16,8 @@ from forge.workflows.engine.hands import Done, StepCall, StepError
 from forge.workspace.models import WorkspaceInfo
 from forge.workspace.service import Workspaces
 
-MOST_FINDINGS = 50
-MOST_TOLD = 3
+MAX_FINDINGS = 50
+MAX_TOLD = 3
 """Findings that the error itself names."""
 _WORST_FIRST = (Severity.FAIL, Severity.ERROR, Severity.WARN, Severity.NOTE)
 
@@ -91,7 +91,7 @@ def _output(workspace: str, run_id: str, verdict: Verdict, report: AuditReport) 
         "workspace": workspace,
         "tree": report.tree,
         "counts": counts,
-        "findings": [_told(finding) for finding in findings[:MOST_FINDINGS]],
+        "findings": [_told(finding) for finding in findings[:MAX_FINDINGS]],
     }
 
 
@@ -110,7 +110,7 @@ def _told(finding: Finding) -> JsonValue:
 
 def _why(workspace: str, verdict: Verdict, report: AuditReport) -> str:
     bad = [f"{check.code} {check.result.value}" for check in report.results if check.result is verdict]
-    named = [_line(finding) for finding in _findings(report)[:MOST_TOLD]]
+    named = [_line(finding) for finding in _findings(report)[:MAX_TOLD]]
     return f"The audit of {workspace} says {verdict.value} ({', '.join(bad)}). " + " ".join(named)
 
 

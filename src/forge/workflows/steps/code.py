@@ -13,7 +13,7 @@ from forge.skills.execution import Program, RunEnd
 from forge.skills.running import Runner
 from forge.workflows.definition.models import CodeConfig, Language
 from forge.workflows.engine.hands import Done, StepCall, StepError
-from forge.workflows.steps.skill import MAY_PASS, MOST_ERROR, told
+from forge.workflows.steps.skill import MAX_ERROR, MAY_PASS, told
 
 LANGUAGES: Mapping[Language, execution.Language] = {
     Language.JAVASCRIPT: execution.Language.JS,
@@ -34,7 +34,7 @@ class CodeHand:
         if ended.end is not RunEnd.DONE:
             raise StepError(
                 f"code_{ended.end.value}",
-                f"The code of {call.step_id} failed: {_without_file(ended.error)[:MOST_ERROR]}",
+                f"The code of {call.step_id} failed: {_without_file(ended.error)[:MAX_ERROR]}",
                 may_pass=ended.end in MAY_PASS,
                 logs=logs,
             )

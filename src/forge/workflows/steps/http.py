@@ -30,9 +30,9 @@ from forge.workflows.steps.address import Part, keeps_host
 from forge.workflows.steps.http_answer import read_answer, read_retry_after
 
 MAX_SENT = 8 << 20
-MOST_TOLD = 500
+MAX_TOLD = 500
 """Characters of an answer in an error."""
-MOST_TITLE = 300
+MAX_TITLE = 300
 IDEMPOTENCY_KEY = "idempotency-key"
 _HOST = "[host]"
 """Beside the names of secrets, and none itself."""
@@ -220,7 +220,7 @@ def _told(config: HttpConfig, response: Response, opened: _Opened, took_s: float
     if "encoding" in read:  # packed, a secret in it looks like anything else
         read, oddity = read_answer(replace(response, body=opened.hide_bytes(response.body)))
     url = opened.hide_text(response.url)
-    title = f"{config.method} {url[:MOST_TITLE]}"
+    title = f"{config.method} {url[:MAX_TITLE]}"
     output: dict[str, JsonValue] = {
         "type": "http",
         "status": response.status,
@@ -238,7 +238,7 @@ def _unexpected(response: Response, told: _Told, opened: _Opened) -> StepError:
     status = response.status
     code = "http_5xx" if status >= 500 else "http_4xx" if status >= 400 else "http_status"
     text = "" if "encoding" in told.output else opened.hide_text(storable(response.text))
-    shown = cut(" ".join(text.split()), MOST_TOLD)
+    shown = cut(" ".join(text.split()), MAX_TOLD)
     return StepError(
         code,
         f"{told.title} answered {status}" + (f": {shown}" if shown else " and said nothing else."),

@@ -18,7 +18,7 @@ from forge.workflows.models import LogLine
 
 MAY_PASS = frozenset({RunEnd.CRASHED, RunEnd.TIME})
 """Ends that say more about the moment than about what was run."""
-MOST_ERROR = 2000
+MAX_ERROR = 2000
 
 
 class SkillHand:
@@ -31,7 +31,7 @@ class SkillHand:
         if ran.end is not RunEnd.DONE:
             raise StepError(
                 f"skill_{ran.end.value}",
-                f"The skill {ran.skill} failed: {ran.error[:MOST_ERROR]}",
+                f"The skill {ran.skill} failed: {ran.error[:MAX_ERROR]}",
                 may_pass=ran.end in MAY_PASS,
                 cost_micros=ran.cost_micros,
                 logs=logs,

@@ -37,8 +37,8 @@ PAUSE_S = 0.5
 TOO_DEEP = f"It would be the end of a chain of more than {MAX_DEPTH} runs that caused one another."
 
 MINUTE = timedelta(minutes=1)
-MOST_A_MINUTE = 120
-TOO_OFTEN = f"Events started it {MOST_A_MINUTE} times within a minute; what else happened is left out."
+MAX_A_MINUTE = 120
+TOO_OFTEN = f"Events started it {MAX_A_MINUTE} times within a minute; what else happened is left out."
 
 Interested = tuple[TriggerRow, EventTrigger]
 
@@ -170,7 +170,7 @@ class Listener:
         """Workflows that answer each other's events multiply."""
         at = now()
         async with self.launch.database.read() as tx:
-            return await store.count_by_events(tx, trigger.workflow_id, at - MINUTE, at) >= MOST_A_MINUTE
+            return await store.count_by_events(tx, trigger.workflow_id, at - MINUTE, at) >= MAX_A_MINUTE
 
 
 def _concerns(trigger: TriggerRow, config: EventTrigger, around: Circumstances) -> bool:

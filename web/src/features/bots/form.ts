@@ -54,8 +54,8 @@ export function formOf(identity: Identity): Form {
 
 export type Mistakes = Partial<Record<keyof Form, string>>;
 
-const MOST_TOKENS = 200_000;
-const MOST_TAGS = 20;
+const MAX_TOKENS = 200_000;
+const MAX_TAGS = 20;
 const LONGEST_TAG = 40;
 
 export function mistakesOf(form: Form): Mistakes {
@@ -66,11 +66,11 @@ export function mistakesOf(form: Form): Mistakes {
   if (form.temperature.trim() === "" || !(temperature >= 0 && temperature <= 2)) {
     found.temperature = "A number from 0 to 2.";
   }
-  if (!Number.isInteger(tokens) || tokens < 1 || tokens > MOST_TOKENS) {
+  if (!Number.isInteger(tokens) || tokens < 1 || tokens > MAX_TOKENS) {
     found.maxTokens = "A whole number from 1 to 200000.";
   }
   const tags = tagsOf(form.tags);
-  if (tags.length > MOST_TAGS) found.tags = `${MOST_TAGS} tags at most.`;
+  if (tags.length > MAX_TAGS) found.tags = `${MAX_TAGS} tags at most.`;
   else if (tags.some((tag) => tag.length > LONGEST_TAG)) {
     found.tags = `A tag has ${LONGEST_TAG} characters at most.`;
   }

@@ -6,7 +6,7 @@ import { formatAgo } from "@/ui/time";
 import { toast } from "@/ui/toast";
 import { runRoute, runsRoute } from "./routes";
 
-const MOST_IN_PALETTE = 6;
+const MAX_IN_PALETTE = 6;
 
 export const runs = {
   label: "Runs",
@@ -35,7 +35,7 @@ function recentRuns({ go, queries }: ShellActions): AreaCommand[] {
   );
   return [...known.values()]
     .sort((a, b) => b.created_at.localeCompare(a.created_at))
-    .slice(0, MOST_IN_PALETTE)
+    .slice(0, MAX_IN_PALETTE)
     .map((run) => ({
       id: run.id,
       label: run.title,

@@ -3,12 +3,12 @@ import type { Run } from "@/api/types";
 import { FILL } from "../tone";
 import { RUN_TONE, RUN_WORD } from "./RunStatus";
 
-const MOST = 24;
+const MAX_RUNS = 24;
 const LOWEST_PERCENT = 12;
 
 /** The last runs at a glance, oldest first: the height is how long one took, the colour how it ended. */
 export function RunSparkline({ runs }: { runs: readonly Run[] }) {
-  const shown = runs.slice(0, MOST).reverse();
+  const shown = runs.slice(0, MAX_RUNS).reverse();
   const longest = Math.max(1, ...shown.map(durationOf));
   if (shown.length < 2) return null;
   return (

@@ -7,7 +7,7 @@ from forge.audits.dependencies.manifests.models import Declared, Group, Include,
 from forge.audits.dependencies.manifests.requirement import normal, requirement_name
 from forge.audits.imports.documents import Piece, Shape, Unreadable, read_text, read_yaml
 
-MOST_BYTES = 256 << 10
+MAX_BYTES = 256 << 10
 """Nobody writes an environment that long."""
 _INDEX_NAMES = {
     "pytorch": "torch",
@@ -33,7 +33,7 @@ _NAME = re.compile(r"(?:[^\s:]+::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)")
 
 
 def read_conda(data: bytes) -> Manifest:
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         return broken("it is too large to be an environment")
     try:
         listed = read_yaml(read_text(data)).get("dependencies")

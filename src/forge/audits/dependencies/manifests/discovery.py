@@ -27,7 +27,7 @@ from forge.audits.dependencies.manifests.tox_ini import read_tox_ini
 from forge.audits.dependencies.roles import Role, role_of_folder
 from forge.audits.facts.analyzer import version
 from forge.audits.imports.folders import normal as normal_path
-from forge.audits.snapshot import MOST_BYTES, Entry, Snapshot
+from forge.audits.snapshot import MAX_BYTES, Entry, Snapshot
 
 
 class Format(StrEnum):
@@ -79,7 +79,7 @@ _FOLDER = re.compile(r"(?:requirements?|reqs|deps)(?:[._-][\w.-]*)?$", re.IGNORE
 _CONSTRAINTS = re.compile(r"constraints?|overrides?", re.IGNORECASE)
 _INSTALLED = frozenset({"node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "bower_components"})
 _RANK = {Group.RUNTIME: 0, Group.OPTIONAL: 1, Group.DEV: 2, Group.BUILD: 3}
-MOST_INCLUDES = 200
+MAX_INCLUDES = 200
 
 
 def format_of(path: str) -> Format | None:
@@ -240,13 +240,13 @@ def _read(snapshot: Snapshot, formats: Mapping[str, Format]) -> dict[str, Manife
         entries: list[Entry] = [snapshot.tree.entries[path] for path, f in formats.items() if f is each]
         if entries:
             manifests.update(snapshot.analyse(ManifestAnalyzer(each), entries))
-            manifests.update({e.path: broken("it is too large") for e in entries if e.size > MOST_BYTES})
+            manifests.update({e.path: broken("it is too large") for e in entries if e.size > MAX_BYTES})
     return manifests
 
 
 def _include(snapshot: Snapshot, formats: dict[str, Format], manifests: dict[str, Manifest]) -> None:
     """Reads what is included and was not found by its name. Inside the project only; loops end by themselves."""
-    for _ in range(MOST_INCLUDES):
+    for _ in range(MAX_INCLUDES):
         wanted = {
             target: Format.REQUIREMENTS
             for path in manifests

@@ -7,7 +7,7 @@ from forge.audits.dependencies.manifests.requirement import requirement_name
 from forge.audits.imports.loose import read_toml, texts
 
 _START = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
-MOST_LINES = 500
+MAX_LINES = 500
 
 
 def read_inline(data: bytes) -> Manifest:
@@ -15,7 +15,7 @@ def read_inline(data: bytes) -> Manifest:
     if start is None:
         return Manifest(is_declaring=False)
     lines: list[str] = []
-    for line in data[start.end() :].decode("utf-8", "replace").splitlines()[1 : MOST_LINES + 1]:
+    for line in data[start.end() :].decode("utf-8", "replace").splitlines()[1 : MAX_LINES + 1]:
         if line == "# ///" or not line.startswith("#"):
             break
         lines.append(line[2:])

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-MOST = 5000
+MAX_LOOKUPS = 5000
 
 
 class Lines:
@@ -17,7 +17,7 @@ class Lines:
     def of(self, needle: str) -> int | None:
         """The line of its next occurrence, else of its first one; None when there is none."""
         self._asked += 1
-        if not needle or self._asked > MOST:
+        if not needle or self._asked > MAX_LOOKUPS:
             return None
         at = self._text.find(needle, self._last)
         if at < 0:

@@ -19,7 +19,7 @@ from forge.audits.imports.loose import Table, items, table, texts, within
 
 _AT_LINE = re.compile(r"\(at line (\d+)")
 _EDITABLE = re.compile(r"^-e\s+")
-MOST_GROUPS = 2000
+MAX_GROUPS = 2000
 
 
 def read_toml_text(data: bytes) -> Table | Manifest:
@@ -120,7 +120,7 @@ class _Reader:
     def _with_included(self, groups: Table, wanted: Iterable[str]) -> set[str]:
         found: set[str] = set()
         waiting = list(wanted)
-        while waiting and len(found) < MOST_GROUPS:
+        while waiting and len(found) < MAX_GROUPS:
             name = waiting.pop()
             if name in found:
                 continue

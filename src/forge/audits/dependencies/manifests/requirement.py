@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-MOST_CHARACTERS = 2000
+MAX_CHARACTERS = 2000
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?=$|[\s<>=!~;@(,*^])")
 _EGG = re.compile(r"[#&]egg=([A-Za-z0-9][A-Za-z0-9._-]*)")
 _ARCHIVES = (".whl", ".tar.gz", ".zip", ".tar.bz2", ".tgz", ".egg")
@@ -23,7 +23,7 @@ def normal(name: str) -> str:
 def requirement_name(text: str) -> str | None:
     """The normalised name of the distribution, or None when it names none (`./here`) or is no requirement."""
     text = text.strip()
-    if not text or len(text) > MOST_CHARACTERS:
+    if not text or len(text) > MAX_CHARACTERS:
         return None
     if is_location(text):
         return _name_of_location(text)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from forge.audits.dependencies.manifests.models import Declared, Group, Include, Manifest, Problem, broken
 from forge.audits.dependencies.manifests.requirement import is_location, requirement_name
 
-MOST_PROBLEMS = 5
-MOST_LINES = 50_000
+MAX_PROBLEMS = 5
+MAX_LINES = 50_000
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -27,8 +27,8 @@ def read_requirements(data: bytes, group: Group = Group.RUNTIME) -> Manifest:
     text = _decode(data)
     if text is None:
         return broken("it is neither UTF-8 nor marked as UTF-16")
-    if text.count("\n") > MOST_LINES:
-        return broken(f"it has more than {MOST_LINES:,} lines")
+    if text.count("\n") > MAX_LINES:
+        return broken(f"it has more than {MAX_LINES:,} lines")
     declared: list[Declared] = []
     includes: list[Include] = []
     problems: list[Problem] = []
@@ -44,7 +44,7 @@ def read_requirements(data: bytes, group: Group = Group.RUNTIME) -> Manifest:
         name = requirement_name(line)
         if name is not None:
             declared.append(Declared(name, group, "", number))
-        elif not is_location(line) and len(problems) < MOST_PROBLEMS:
+        elif not is_location(line) and len(problems) < MAX_PROBLEMS:
             problems.append(Problem(f"{line[:60]!r} is no requirement", number, is_fatal=False))
     return Manifest(tuple(declared), tuple(includes), tuple(problems))
 

@@ -23,8 +23,8 @@ _KEYS = {
 _FILES = (".txt", ".in", ".pip")
 _ADDING = ("append", "extend", "insert", "update", "setdefault")
 _LISTS = ("list", "tuple", "set")
-MOST_NODES = 200_000
-MOST_STEPS = 400
+MAX_NODES = 200_000
+MAX_STEPS = 400
 
 
 def read_setup_py(data: bytes) -> Manifest:
@@ -35,7 +35,7 @@ def read_setup_py(data: bytes) -> Manifest:
 class _Program:
     def __init__(self, root: Node, source: bytes) -> None:
         self._source = source
-        self._nodes = list(_walk(root, MOST_NODES))
+        self._nodes = list(_walk(root, MAX_NODES))
         self._values: dict[str, list[Node]] = {}
         self._wanted: list[tuple[str, Node]] = []
         self._name: str | None = None
@@ -110,7 +110,7 @@ class _Program:
     def _follow(self, start: Node, group: Group) -> Iterator[Declared | Include]:
         """All texts that the expression can reach, keys of dictionaries aside."""
         waiting, seen, steps = [(start, group)], set[str](), 0
-        while waiting and steps < MOST_STEPS:
+        while waiting and steps < MAX_STEPS:
             steps += 1
             node, kind = waiting.pop()
             if node.type == "string":

@@ -19,7 +19,7 @@ from alembic import op
 revision = "0006"
 down_revision = "0005"
 
-MOST = 200_000
+MAX_INDEXED = 200_000
 """Characters of a text that are searched."""
 PUNCTUATION = string.punctuation + (
     "\u00a1\u00ab\u00b7\u00bb\u00bf\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2022\u2026\u2039\u203a"
@@ -42,7 +42,7 @@ def _postgresql():
     spaces = " " * len(PUNCTUATION)
     _run(
         f"""CREATE FUNCTION forge_words(text) RETURNS tsvector LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-            SELECT to_tsvector('pg_catalog.simple'::regconfig, translate(left($1, {MOST}), '{signs}', '{spaces}'))
+            SELECT to_tsvector('pg_catalog.simple'::regconfig, translate(left($1, {MAX_INDEXED}), '{signs}', '{spaces}'))
         $$"""
     )
     _run(
@@ -58,14 +58,14 @@ def _sqlite(words: str, table: str, column: str, *, finished: str):
     add = f"""
         INSERT INTO {rows} (id) VALUES (new.id);
         INSERT INTO {words} (rowid, text)
-            SELECT number, substr(new.{column}, 1, {MOST}) FROM {rows} WHERE id = new.id;"""
+            SELECT number, substr(new.{column}, 1, {MAX_INDEXED}) FROM {rows} WHERE id = new.id;"""
     remove = f"""
         INSERT INTO {words} ({words}, rowid, text)
-            SELECT 'delete', number, substr(old.{column}, 1, {MOST}) FROM {rows} WHERE id = old.id;
+            SELECT 'delete', number, substr(old.{column}, 1, {MAX_INDEXED}) FROM {rows} WHERE id = old.id;
         DELETE FROM {rows} WHERE id = old.id;"""
     _run(f"CREATE TABLE {rows} (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
     _run(
-        f"""CREATE VIEW {texts} AS SELECT {rows}.number, substr({table}.{column}, 1, {MOST}) AS text
+        f"""CREATE VIEW {texts} AS SELECT {rows}.number, substr({table}.{column}, 1, {MAX_INDEXED}) AS text
             FROM {rows} JOIN {table} ON {table}.id = {rows}.id"""
     )
     tokenize = f"unicode61 remove_diacritics 0 separators '{EMOJI}'"

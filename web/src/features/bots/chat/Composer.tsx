@@ -6,7 +6,7 @@ import { Refusal } from "@/ui/Refusal";
 import { KeyLink } from "./KeyLink";
 import type { Words } from "./useWords";
 
-export const MOST_CHARACTERS = 100_000;
+export const MAX_CHARACTERS = 100_000;
 
 type Props = {
   name: string;
@@ -51,7 +51,7 @@ export function Composer(props: Props) {
           id={id}
           dir="auto"
           rows={1}
-          maxLength={MOST_CHARACTERS}
+          maxLength={MAX_CHARACTERS}
           placeholder={`Say something to ${name}…`}
           value={text}
           aria-describedby={`${id}-note`}

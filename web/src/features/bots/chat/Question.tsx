@@ -8,7 +8,7 @@ import { Markdown } from "@/ui/Markdown";
 import { Refusal } from "@/ui/Refusal";
 import { useFocusBack } from "@/ui/useFocusBack";
 import { Branches } from "./Branches";
-import { MOST_CHARACTERS } from "./Composer";
+import { MAX_CHARACTERS } from "./Composer";
 import { KeyLink } from "./KeyLink";
 import { QUIET } from "./quiet";
 import type { Talk } from "./useTalk";
@@ -91,7 +91,7 @@ function Editing({ message, talk, onSent, close }: EditingProps) {
         id={id}
         // biome-ignore lint/a11y/noAutofocus: the person has just asked to write here
         autoFocus
-        maxLength={MOST_CHARACTERS}
+        maxLength={MAX_CHARACTERS}
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}

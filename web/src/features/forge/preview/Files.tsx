@@ -36,13 +36,13 @@ export function Files({ session, shown, review }: Props) {
 }
 
 /** More than these are chosen from a list. */
-const MOST_SIDE_BY_SIDE = 4;
+const MAX_SIDE_BY_SIDE = 4;
 
 function Tabs({ files }: { files: readonly FileChange[] }) {
   const [path, setPath] = useState("");
   const file = files.find((one) => one.path === path) ?? files[0];
   if (!file) return null;
-  const isFew = files.length <= MOST_SIDE_BY_SIDE;
+  const isFew = files.length <= MAX_SIDE_BY_SIDE;
   const options = files.map((one) => ({ value: one.path, label: isFew ? lastOf(one.path) : one.path }));
   return (
     <>

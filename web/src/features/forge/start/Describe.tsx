@@ -12,7 +12,7 @@ import { ImportSoul } from "./ImportSoul";
 import { Voice } from "./Voice";
 import { bodyOf, EXAMPLES, isSaid, type Kind, NO_WISH, type Wish } from "./wish";
 
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 const KIND_OPTIONS = [
   { value: "bot", label: "Bot" },
@@ -60,7 +60,7 @@ export function Describe({ kind, start, isBusy, error }: Props) {
           ref={field}
           id={id}
           rows={3}
-          maxLength={MOST_CHARACTERS}
+          maxLength={MAX_CHARACTERS}
           placeholder={`For instance: ${EXAMPLES[wish.kind][0]}`}
           value={wish.description}
           onChange={(event) => change({ description: event.target.value })}

@@ -5,14 +5,14 @@ import { Disclosure } from "@/ui/Disclosure";
 import { TextArea } from "@/ui/Field";
 import { toast } from "@/ui/toast";
 
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 /** A soul somebody has already: pasted, or read from a file. It is used as it is. */
 export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: string) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const take = async (file: File) => {
     const text = await file.text();
-    if (text.length > MOST_CHARACTERS) toast.error(new Error("This file is too long for a SOUL.md."));
+    if (text.length > MAX_CHARACTERS) toast.error(new Error("This file is too long for a SOUL.md."));
     else onChange(text);
   };
   return (
@@ -21,7 +21,7 @@ export function ImportSoul({ soul, onChange }: { soul: string; onChange: (soul: 
         label="Text of the SOUL.md"
         mono
         rows={6}
-        maxLength={MOST_CHARACTERS}
+        maxLength={MAX_CHARACTERS}
         spellCheck={false}
         hint="Used as it is: Forge asks only for what it does not say."
         value={soul}

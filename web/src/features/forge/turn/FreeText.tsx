@@ -2,7 +2,7 @@ import { ArrowUp } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useState } from "react";
 import { Button } from "@/ui/Button";
 
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 type Props = {
   label: string;
@@ -35,7 +35,7 @@ export function FreeText({ label, placeholder, isBusy, isOff = false, field, sen
         ref={field}
         id={id}
         rows={1}
-        maxLength={MOST_CHARACTERS}
+        maxLength={MAX_CHARACTERS}
         placeholder={placeholder}
         disabled={isOff}
         value={text}

@@ -8,7 +8,7 @@ import { Button } from "@/ui/Button";
 import { Kbd } from "@/ui/Kbd";
 import { onSend } from "@/ui/keys";
 
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 /** Say something to an agent at work. It is heard before the model is asked the next time. */
 export function Composer({ runId, onSent }: { runId: string; onSent: (message: Interjection) => void }) {
@@ -39,7 +39,7 @@ export function Composer({ runId, onSent }: { runId: string; onSent: (message: I
         <textarea
           id={id}
           rows={1}
-          maxLength={MOST_CHARACTERS}
+          maxLength={MAX_CHARACTERS}
           placeholder="Tell the agent something…"
           value={text}
           aria-describedby={problem ? `${id}-problem` : undefined}

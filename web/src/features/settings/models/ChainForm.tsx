@@ -10,7 +10,7 @@ import { Refusal } from "@/ui/Refusal";
 import { resetChain, setChain, useChange } from "./models";
 import { PriceForm } from "./PriceForm";
 
-const MOST = 5;
+const MAX_MODELS = 5;
 
 type Props = { role: ModelRole; models: Models; suggestions: string; close: () => void };
 
@@ -54,7 +54,7 @@ export function ChainForm({ role, models, suggestions, close }: Props) {
             onRemove={() => setModels(chain.toSpliced(index, 1))}
           />
         ))}
-        {chain.length < MOST && (
+        {chain.length < MAX_MODELS && (
           <Button look="ghost" onClick={() => setModels([...chain, ""])}>
             <Plus size={13} aria-hidden /> Add a fallback
           </Button>

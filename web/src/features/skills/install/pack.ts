@@ -15,8 +15,8 @@ export class NotPacked extends Error {
   }
 }
 
-const MOST_FILES = 20_000;
-const MOST_BYTES = 100_000_000;
+const MAX_FILES = 20_000;
+const MAX_BYTES = 100_000_000;
 /** Never part of a skill, and often large. */
 const LEFT_OUT = new Set([".git", "node_modules", "__pycache__", ".venv", ".DS_Store"]);
 
@@ -79,7 +79,7 @@ function check(files: readonly Loose[]): void {
     );
   }
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
-  if (files.length > MOST_FILES || bytes > MOST_BYTES) {
+  if (files.length > MAX_FILES || bytes > MAX_BYTES) {
     throw new NotPacked(
       `That is too much to pack in the browser: ${files.length} files, ${formatBytes(bytes)}.`,
       "Choose a folder with less in it, or have the server read it from a repository or from its own disk.",

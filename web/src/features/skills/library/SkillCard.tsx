@@ -4,7 +4,7 @@ import { count } from "@/ui/count";
 import { Ago } from "@/ui/Time";
 import { CapabilityTags, SkillTags, StateBadge } from "../Badges";
 
-const MOST = 4;
+const MAX_TAGS = 4;
 
 /** A skill in the library. The whole card leads to it. */
 export function SkillCard({ skill }: { skill: Skill }) {
@@ -35,7 +35,7 @@ export function SkillCard({ skill }: { skill: Skill }) {
         </p>
       )}
       {skill.capabilities.length > 0 && (
-        <CapabilityTags asked={skill.capabilities} granted={skill.granted} most={MOST} />
+        <CapabilityTags asked={skill.capabilities} granted={skill.granted} most={MAX_TAGS} />
       )}
       <div className="mt-auto flex flex-wrap items-center gap-1 border-t border-line pt-2 text-xs text-dim">
         <SkillTags skill={skill} />

@@ -13,7 +13,7 @@ export function useSight(box: RefObject<HTMLDivElement | null>, { rects }: Layou
       if (!rect || !box.current) return;
       const { x: left, y: top, zoom } = getViewport();
       const { clientWidth, clientHeight } = box.current;
-      const [x, y] = [rect.x + rect.width / 2, rect.y + Math.min(rect.height, MOST_HEIGHT) / 2];
+      const [x, y] = [rect.x + rect.width / 2, rect.y + Math.min(rect.height, MAX_HEIGHT) / 2];
       const [across, down] = [x * zoom + left, y * zoom + top];
       if (across > 0 && across < clientWidth && down > 0 && down < clientHeight) return;
       const isCalm = window.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
@@ -24,7 +24,7 @@ export function useSight(box: RefObject<HTMLDivElement | null>, { rects }: Layou
 }
 
 /** Of a high frame, its upper part is what is looked for. */
-const MOST_HEIGHT = 200;
+const MAX_HEIGHT = 200;
 
 /** What somebody selected elsewhere comes into sight: a step that is new, or one that has a problem. */
 export function useSelectedInSight(selected: readonly string[], show: (id: string) => void): void {

@@ -15,7 +15,7 @@ import type { WayProps } from "./Source";
 
 const QUIET_MS = 250;
 /** More than anybody reads: whoever does not find it among these types another word. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** What the registries offer, from what the server has of their indexes. */
 export function FromRegistry({ form, change, get, close }: WayProps) {
@@ -59,7 +59,7 @@ function Entries({
       </p>
     );
   }
-  const shown = entries.slice(0, MOST_SHOWN);
+  const shown = entries.slice(0, MAX_SHOWN);
   return (
     <>
       <p role="status" className="sr-only">
