@@ -6,6 +6,7 @@ from tests.support.reading import Play, Reader
 NOT_PLAYED = {
     ".venv/bin/forge demo": "it stays up; tests/tour walks through it",
     "make test": "it is what runs this test",
+    "make test-full": "as make test",
     "make dev": "it installed what runs this test",
     "make check": "it looks at the checkout, not at Forge",
     "make fix": "it changes the checkout",
