@@ -101,9 +101,15 @@ class Screen:
         os.write(self._primary, text.encode())
 
     def end(self, timeout_s: float = PATIENCE_S) -> int:
+        """Give the exit code as a shell reports it.
+
+        Python ends itself with SIGINT, whatever code it was to end with, if Ctrl-C came while it evaluated a string, as the
+        decorator of a dataclass does. A shell calls that 130 too.
+        """
         while self._read(time.monotonic() + timeout_s):
             pass
-        return self.process.wait(timeout=timeout_s)
+        code = self.process.wait(timeout=timeout_s)
+        return 128 - code if code < 0 else code
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -98,7 +98,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(place: Path, words: str):
     with open_screen(place / "own", "demo", TMPDIR=str(place)) as screen:
         screen.wait_for(words, timeout_s=WALK_S)
         screen.type(CTRL_C)
-        assert end_of(screen) == 130
+        assert end_of(screen) == 130, screen.text
     leaves_nothing(place)
 
 

@@ -507,6 +507,26 @@ async def test_too_much_output_is_refused(git: Git, git_dir: Path, root: Path):
         await git.show(made.id, "big", limit=1000)
 
 
+async def test_too_much_output_that_fills_the_buffer_is_refused(
+    git: Git, root: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (root / "big").write_bytes(b"x" * 500_000)
+    made = await commit(git)
+    start = GitRunner._start
+
+    async def start_and_let_it_write(
+        self: GitRunner, arguments: tuple[str, ...], *more: Any, **named: Any
+    ) -> Any:
+        process = await start(self, arguments, *more, **named)
+        while arguments[:2] == ("cat-file", "blob") and not process.stdout._paused:  # type: ignore[union-attr]
+            await asyncio.sleep(0.01)
+        return process
+
+    monkeypatch.setattr(GitRunner, "_start", start_and_let_it_write)
+    with pytest.raises(TooLarge):
+        await git.show(made.id, "big", limit=1000)
+
+
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 def test_a_command_that_does_not_listen_is_no_failure(root: Path, git_dir: Path, loop: Callable[[], Any]):
     async def talk() -> None:

@@ -166,8 +166,14 @@ async def _read(process: asyncio.subprocess.Process, limit: int) -> bytes:
         said += chunk
         if len(said) > limit:
             _kill(process)
-            break
+            await _discard(process.stdout)
     return bytes(said)
+
+
+async def _discard(stream: asyncio.StreamReader | None) -> None:
+    """Read to the end: a pipe that is paused because its buffer is full would keep `Process.wait` waiting."""
+    while stream and await stream.read(_CHUNK):
+        pass
 
 
 async def _read_complaint(stream: asyncio.StreamReader | None) -> str:
@@ -203,6 +209,5 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 async def _drain(process: asyncio.subprocess.Process) -> None:
     for stream in (process.stdout, process.stderr):
-        while stream and await stream.read(_CHUNK):
-            pass
+        await _discard(stream)
     await process.wait()
