@@ -34,6 +34,10 @@ CONNECT_TCP, TCP_RIGHTS = 2, 3
 SCOPES = 3
 """Abstract sockets and signals."""
 
+ORPHANED = signal.SIGUSR1
+"""Sent by the kernel when the platform dies. Not SIGTERM, with which the platform cancels a command: while the threads of a
+killed platform die one after the other, it still counts as the parent, so `getppid` does not tell the two apart."""
+
 NOT_STARTED = 127
 KILLED = 137
 
@@ -43,27 +47,28 @@ is_linux = sys.platform == "linux"
 
 def main(policy: dict[str, Any]) -> NoReturn:
     if is_linux:
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        libc.prctl(PR_SET_PDEATHSIG, ORPHANED)
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         libc.prctl(PR_SET_DUMPABLE, 0)
     if os.getppid() != policy["parent"]:
         os._exit(KILLED)
     # Who is told to end before the handler is there would leave the child behind.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, ORPHANED})
     child = os.fork()
     if child == 0:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, ORPHANED})
         _become(policy)
 
-    def told_to_end(_number: int, _frame: object) -> NoReturn:
+    def told_to_end(number: int, _frame: object) -> NoReturn:
         _end(child)
-        if os.getppid() != policy["parent"]:
+        if number == ORPHANED or os.getppid() != policy["parent"]:
             _remove(policy["home"])  # nobody else is left to do it
         os._exit(KILLED)
 
     signal.signal(signal.SIGTERM, told_to_end)
+    signal.signal(ORPHANED, told_to_end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, ORPHANED})
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == child:
@@ -141,6 +146,7 @@ def _checked(result: int) -> int:
 def _end(child: int) -> None:
     """Stops everybody before anybody is killed, so that nobody forks in between; as often as it takes."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(ORPHANED, signal.SIG_IGN)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
     while found := _descendants():
